@@ -12,6 +12,7 @@ import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
+import { idsAbout } from '../dead-letters/quarantine.ts'
 import { messagesOf } from '../feeds/messages.ts'
 import { asRetried, type DeadLetters, type DeadLettersOfOrder } from '../model/failing-event.ts'
 import { lastAttempt, timelineOf } from '../model/orders.ts'
@@ -88,10 +89,9 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
   const read = () => readings.of('dead')
   const deadLetters = (sources: readonly string[] = []) => deadLettersOf(context, { sources, read })
   /** The messages of an order in the last reading of the quarantine. */
-  const quarantinedOf = async ({ source, external_id }: OrderKey) => {
+  const quarantinedOf = async (order: OrderKey) => {
     const read = await readings.last('quarantine')
-    const own = read?.messages.filter(each => each.source === source && each.external_id === external_id)
-    return { as_of: read?.at, ids: own?.map(({ raw }) => raw.id) ?? [] }
+    return { as_of: read?.at, ids: idsAbout(read?.messages ?? [], order) }
   }
   const summariesOf = async (orders: readonly StoredOrder[]) => {
     const [dead, announced] = await Promise.all([

@@ -2,12 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { type OrderEvent, orderQueue, readOrderEvent } from '@order-relay/lib/orders/events.ts'
 import { QUEUES, TABLES } from '@order-relay/lib/platform/names.ts'
 import { quarantineEntry } from '@order-relay/lib/platform/quarantine.ts'
+import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { deliveryRepository } from '@order-relay/lib/webhook/deliveries.ts'
 import { quarantineId, readWebhook } from '@order-relay/lib/webhook/receive.ts'
 import * as v from 'valibot'
 import type { Cli } from '../core/command.ts'
+import type { Context } from '../core/context.ts'
+import { shellWord } from '../core/output.ts'
+import { depthOf } from '../core/queue.ts'
 import { envelopeOf, nowSeconds } from '../core/webhook.ts'
-import type { Kind, Message, Reading, Sent } from '../model/message.ts'
+import { collect, type Kind, type Message, type Reading, type Sent } from '../model/message.ts'
 import { messageCommands } from './commands.ts'
 
 const entry = v.pipe(v.string(), v.parseJson(), quarantineEntry)
@@ -109,6 +113,23 @@ export const QUARANTINE: Kind = {
     const Key = { delivery: { S: quarantineId(body) } }
     await dynamodb.deleteItem({ TableName: nameOf(TABLES.deliveries), Key })
   },
+}
+
+/** The ids of messages about an order. */
+export const idsAbout = (messages: readonly Message[], { source, external_id }: OrderKey): string[] =>
+  messages.flatMap(each => (each.source === source && each.external_id === external_id ? [each.raw.id] : []))
+
+/** Maximum number of messages to search for those about an order. */
+const SEARCHED = 1000
+
+/** Sentences about the messages in quarantine that are about an order, and their ids. */
+export const quarantinedAbout = async (context: Context, order: OrderKey) => {
+  const { all } = await depthOf(context, QUEUES.quarantine)
+  // Receives from the queue only if it is not empty, since SQS hides received messages.
+  const { messages } = all === 0 ? { messages: [] } : await collect(context, QUARANTINE, { limit: SEARCHED })
+  const ids = idsAbout(messages, order)
+  const command = (id: string) => `relay quarantine show ${shellWord(id)}${context.flags}`
+  return { ids, texts: ids.map(id => `The quarantine has a message about this order: ${command(id)}`) }
 }
 
 /** `relay quarantine`: authentic input that could not be read. */

@@ -18,10 +18,11 @@ import {
   visibleLines,
 } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
+import { quarantinedAbout } from '../dead-letters/quarantine.ts'
 import { type AttemptFilter, listAttempts, OUTCOMES, unverifiedIn } from '../model/attempts.ts'
 import { timelineOf } from '../model/orders.ts'
 import { messageContent } from './content.ts'
-import { type FeedMessageView, messagesOf } from './messages.ts'
+import { type FeedMessageView, messagesOf, STORE_REMOVED } from './messages.ts'
 import { OUTCOME_SECONDS, outcomeOf, RETRY_RATE, retriedText, retryOrder, retryStore } from './retry.ts'
 
 type Ended = Pick<Attempt, 'status' | 'code' | 'error' | 'ms'> & { next_at?: string | Date | undefined }
@@ -139,6 +140,7 @@ const show = async (
   if (shown !== undefined) return showMessage(context, order, shown)
   const { entries } = await timelineOf(context, order)
   const { feed, messages, complete } = await messagesOf(context, order, entries)
+  const quarantined = await quarantinedAbout(context, order)
   const rows = messages.map(message => [
     message.published_at,
     message.version,
@@ -154,9 +156,18 @@ const show = async (
     refused.map(attempt => ({ ...attempt, source })),
   )
   return {
-    data: { ...order, feed, messages, complete, findings: findings.map(findingInWords) },
+    data: {
+      ...order,
+      feed,
+      messages,
+      complete,
+      quarantined: quarantined.ids,
+      findings: findings.map(findingInWords),
+    },
     colorOf: findingColor,
     text: lines(
+      feed === 'removed' && STORE_REMOVED,
+      quarantined.texts,
       rows.length === 0
         ? 'No message was published.'
         : table(['PUBLISHED', 'VERSION', 'EVENT', 'MESSAGE', 'STATE'], rows),

@@ -49,7 +49,8 @@ export type FeedMessageView = MessageState & {
 }
 
 type Circumstances = {
-  feed: 'sqs' | 'http'
+  /** `removed`: stores.yml no longer has the store. Its queue is gone, and the kind of its feed is unknown. */
+  feed: 'sqs' | 'http' | 'removed'
   /** Number of messages in the queue of the feed. */
   queued: number
   /** The visible dead letters: since when, by the id of the message. */
@@ -107,10 +108,11 @@ export const messageViews = (
 
   // A success that follows a failure is recorded.
   const departed = (age: number, last: ShownAttempt | undefined): MessageState =>
-    recorded === 'failures' && last === undefined && age < ATTEMPT_TTL_SECONDS
+    feed === 'http' && recorded === 'failures' && last === undefined && age < ATTEMPT_TTL_SECONDS
       ? { state: 'accepted' }
       : { state: 'unrecorded' }
-  const hasExpired = (age: number) => age > RETENTION_SECONDS || (queued === 0 && age > DEPTH_SECONDS)
+  const hasExpired = (age: number) =>
+    feed === 'removed' || age > RETENTION_SECONDS || (queued === 0 && age > DEPTH_SECONDS)
   const hasLeft = (position: number, age: number) => (current !== -1 && position > current) || hasExpired(age)
   const stateOf = (
     delivery: string,
@@ -169,8 +171,10 @@ export const withNewSecret = async (
 
 const MOST_ATTEMPTS = 500
 
+export const STORE_REMOVED = 'stores.yml no longer has this store, so its messages are not delivered.'
+
 /**
- * The messages of an order to its store, newest first. `isRemoved`: stores.yml no longer has the store.
+ * The messages of an order to its store, newest first.
  *
  * @param read reads the dead letters, for example from a shared reading. @default reads up to 1000 of the store
  */
@@ -181,10 +185,10 @@ export const messagesOf = async (
   read?: ReadDead,
 ) => {
   const store = context.stores().find(({ source }) => source === order.source)
-  const feed = store === undefined || store.feed === 'sqs' ? 'sqs' : 'http'
+  const feed = store === undefined ? 'removed' : store.feed === 'sqs' ? 'sqs' : 'http'
   const queue = feedQueueName(order.source, store?.queue)
   // The depth is read before the attempts, which are recorded before a message leaves the queue.
-  const queued = feed === 'sqs' ? 0 : (await depthOf(context, queue)).all
+  const queued = feed === 'http' ? (await depthOf(context, queue)).all : 0
   const attempts = await attemptsOf(context, order, MOST_ATTEMPTS)
   const mayBeDead = store !== undefined && (feed === 'sqs' || latestOf(attempts)?.outcome !== 'accepted')
   const { messages: letters, hidden } = mayBeDead
@@ -199,5 +203,5 @@ export const messagesOf = async (
     return secrets.has(storeName(order.source))
   })
   const complete = attempts.length < MOST_ATTEMPTS
-  return { feed, isRemoved: store === undefined, messages, complete } as const
+  return { feed, messages, complete } as const
 }

@@ -11,7 +11,8 @@ import { positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, moreThan, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../dead-letters/commands.ts'
-import { type FeedMessageView, messagesOf } from '../feeds/messages.ts'
+import { quarantinedAbout } from '../dead-letters/quarantine.ts'
+import { type FeedMessageView, messagesOf, STORE_REMOVED } from '../feeds/messages.ts'
 import { undeliveredTexts } from '../feeds/undelivered.ts'
 import { asRetried } from '../model/failing-event.ts'
 import { keyNamed, timelineOf } from '../model/orders.ts'
@@ -63,7 +64,8 @@ const show = async (context: Context, key: OrderKey): Promise<Report> => {
   const { result, doubt, version } = order
   const requests = [...requestViews(order), ...announcedRequests(order, announced)]
   const letters = dead(order)
-  const { messages } = await messagesOf(context, order, entries)
+  const { messages, feed } = await messagesOf(context, order, entries)
+  const quarantined = await quarantinedAbout(context, key)
   const undelivered = undeliveredTexts(context, order, messages, letters.undelivered)
   const waiting = waitingInWords(whyWaiting(stored, Date.now(), letters, announced, undelivered))
   const others = Object.entries({ ...result, source, external_id, status: result?.status ?? 'unknown' })
@@ -92,12 +94,14 @@ const show = async (context: Context, key: OrderKey): Promise<Report> => {
       failing,
       erased_at,
       waiting,
+      quarantined: quarantined.ids,
+      feed,
       history: { entries, complete },
     },
     text: lines(
       text,
       requests.map(requestText),
-      ['', waiting.summary],
+      ['', ...(feed === 'removed' ? [STORE_REMOVED] : []), ...quarantined.texts, waiting.summary],
       waiting.actions.flatMap(({ action, of, effect }) => [
         `  ${[action, of].filter(Boolean).join(' ')}: ${effect}`,
         ...(action === 'replay' || action === 'discard'

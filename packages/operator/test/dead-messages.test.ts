@@ -4,6 +4,7 @@ import { handleEvent } from '@order-relay/lib/orders/handle-event.ts'
 import { historyRecorder } from '@order-relay/lib/orders/history.ts'
 import { orderRepository } from '@order-relay/lib/orders/repository.ts'
 import { feedQueueName } from '@order-relay/lib/platform/names.ts'
+import { quarantineQueue } from '@order-relay/lib/platform/quarantine.ts'
 import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { recordingTelemetry } from '@order-relay/test-support/telemetry.ts'
 
@@ -103,3 +104,23 @@ test.each(['dead', 'quarantine'])(
     expect(await discard('all 0')).toMatchObject({ code: 0, out: 'Discarded 0 messages.\n' })
   },
 )
+
+test('an order says that its store was removed and that the quarantine has a message about it', async () => {
+  const key = { source: 'removed-shop', external_id: '3' }
+  const message = await publishes(key)
+  const body = JSON.stringify({ ...message, data: key })
+  const quarantine = quarantineQueue(stack.sqs, stack.queueUrl('quarantine'))
+  await quarantine({ from: 'webhook', reason: 'unreadable', body, receivedAt: Date.now() })
+  const [entry] = (await json(['quarantine', 'list'])).data.entries
+  for (const command of ['orders', 'feeds']) {
+    const { out } = await relay([command, 'show', 'removed-shop', '3'])
+    expect(out).toMatch(
+      /^stores\.yml no longer has this store, so its messages are not delivered\.\nThe quarantine has a message about this order: relay quarantine show \S+ --local$/m,
+    )
+    expect(out).not.toContain('sent to its queue')
+    const data = { feed: 'removed', quarantined: [entry.id] }
+    expect((await json([command, 'show', 'removed-shop', '3'])).data).toMatchObject(data)
+  }
+  const { out } = await relay(['orders', 'show', 'demo-shop', '1'])
+  expect(out).not.toMatch(/stores\.yml|quarantine/)
+})

@@ -42,7 +42,7 @@ const statesOf = (
     queued = 1,
     dead = [],
     recorded = 'all',
-  }: { feed?: 'sqs' | 'http'; queued?: number; dead?: string[]; recorded?: string } = {},
+  }: { feed?: 'sqs' | 'http' | 'removed'; queued?: number; dead?: string[]; recorded?: string } = {},
 ) =>
   messageViews(entries, attempts, { feed, queued, dead: since(dead), recorded, now: NOW })
     .map(view => (view.state === 'queued' && view.behind ? `behind ${view.behind}` : view.state))
@@ -81,6 +81,13 @@ test('with the setting "failures", a message that has left the queue without a f
 test('a message to an SQS feed is shown as sent unless it is a dead letter', () => {
   expect(statesOf(published(2), [], { feed: 'sqs' })).toEqual(['sent', 'sent'])
   expect(statesOf(published(2), [], { feed: 'sqs', dead: ['1'] })).toEqual(['dead', 'sent'])
+})
+
+test('a message to a removed store is shown as accepted if an attempt shows it, and otherwise as unrecorded', () => {
+  const attempts = [attempt('2', 'failed'), attempt('1', 'accepted')]
+  const removed = { feed: 'removed', queued: 0, recorded: 'failures' } as const
+  const now = new Date(NOW).toISOString()
+  expect(statesOf(published(3, now), attempts, removed)).toEqual(['accepted', 'unrecorded', 'unrecorded'])
 })
 
 test('a message whose dead letter was deleted neither fails nor blocks others', () => {

@@ -166,8 +166,8 @@ export const RetryButton = ({ order, messages }: { order: Key; messages: readonl
 }
 
 /** Says that the store of an order was removed. */
-export const StoreRemoved = ({ isRemoved }: Pick<RouteData<'feed'>, 'isRemoved'>) =>
-  isRemoved && (
+export const StoreRemoved = ({ feed }: Pick<RouteData<'feed'>, 'feed'>) =>
+  feed === 'removed' && (
     <p class="note">{t('stores.yml no longer has this store, so its messages are not delivered.')}</p>
   )
 

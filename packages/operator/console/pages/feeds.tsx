@@ -154,7 +154,7 @@ export const Feed = page(
       feed: reads('feed', { source, external_id }, ...FEED_CHANGES),
     }),
   },
-  ({ feed: { source, external_id, isRemoved, messages, complete } }) => (
+  ({ feed: { source, external_id, feed, messages, complete } }) => (
     <>
       <PageHead>
         <span class="small muted">
@@ -165,7 +165,7 @@ export const Feed = page(
           <LinkButton href={linkToOrder(source, external_id)}>{t('Show the order')}</LinkButton>
         </span>
       </PageHead>
-      <StoreRemoved isRemoved={isRemoved} />
+      <StoreRemoved feed={feed} />
       {messages.map(message => (
         <Section
           key={message.delivery}

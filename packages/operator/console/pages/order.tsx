@@ -250,14 +250,14 @@ export const Order = page(
             </Button>
           )}
           <RetryButton order={order} messages={retriedHere(order)} />
-          {order.version > 0 && !order.feed.isRemoved && (
+          {order.version > 0 && order.feed.feed !== 'removed' && (
             <Button kind="small" onClick={() => resend(order)}>
               {t('Resend to the store')}
             </Button>
           )}
         </span>
       </PageHead>
-      <StoreRemoved isRemoved={order.feed.isRemoved} />
+      <StoreRemoved feed={order.feed.feed} />
       <WithdrawalState {...order} />
       <CheckState source={order.source} external_id={order.external_id} />
       {order.quarantined.ids.map(id => (

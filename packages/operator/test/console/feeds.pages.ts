@@ -229,6 +229,9 @@ test('an order of a store that stores.yml no longer has says that its messages a
   await visit(`orders/${SELF}/left`, async page => {
     await page.getByText(removed).waitFor()
     expect(await button(page).count()).toBe(0)
+    // The attempt shows what the store received.
+    await page.getByText('accepted', { exact: true }).waitFor()
+    expect(await page.getByText('sent to its queue').count()).toBe(0)
   })
   await visit(`feeds/${SELF}/left`, page => page.getByText(removed).waitFor())
   await visit(
