@@ -37,7 +37,7 @@ export type FailingFeed = {
   message: string
   status?: number | undefined
   code?: string | undefined
-  /** The first of their failures that was read. */
+  /** The first of their failures that was read. A message that could not be signed has not failed. */
   since: Date
   /** Whether they had failed before `since`. */
   earlier: boolean
@@ -49,8 +49,18 @@ export type FailingFeed = {
   accepted: Date | undefined
 }
 
-/** `called`: the last attempt that called the store. A disabled feed makes no calls. */
-type Failures = { first: LoggedAttempt; last: LoggedAttempt; called: LoggedAttempt | undefined }
+/**
+ * `first`: the first failure or, while the store has no signing secret, the first attempt. `earlier`: there was one before the
+ * first that was read. `called`: the last attempt that called the store. A disabled feed makes no calls.
+ */
+type Failures = {
+  first: LoggedAttempt
+  earlier: boolean
+  last: LoggedAttempt
+  called: LoggedAttempt | undefined
+}
+
+const isUnsigned = ({ code }: { code?: string | undefined }) => code === NO_SECRET
 
 const byTime = (a: LoggedAttempt, b: LoggedAttempt) => Number(a.at) - Number(b.at)
 
@@ -93,8 +103,14 @@ export const failingIn = (
       orders.delete(external_id)
       continue
     }
-    const { first = attempt, called } = orders.get(external_id) ?? {}
-    orders.set(external_id, { first, last: attempt, called: outcome === 'failed' ? attempt : called })
+    const before = orders.get(external_id)
+    const isFirst = before === undefined || (isUnsigned(before.first) && !isUnsigned(attempt))
+    orders.set(external_id, {
+      first: isFirst ? attempt : before.first,
+      earlier: before === undefined ? isEarlier(attempt) : !isFirst && before.earlier,
+      last: attempt,
+      called: outcome === 'failed' ? attempt : before?.called,
+    })
   }
   const found = [...failing].map(([source, orders]): [string, FailingFeed[]] => {
     const acceptedAt = accepted.get(source)
@@ -102,16 +118,18 @@ export const failingIn = (
     const causes = Map.groupBy(queued, ([, failures]) => causeOf(failures, acceptedAt))
     const feeds = (['store', 'orders', 'relay'] as const).flatMap((cause): FailingFeed[] => {
       const all = causes.get(cause) ?? []
-      const [first] = all.map(([, failures]) => failures.first).toSorted(byTime)
+      const failed = all.filter(([, { first }]) => !isUnsigned(first))
+      const [begun] = (failed.length === 0 ? all : failed)
+        .map(([, failures]) => failures)
+        .toSorted((a, b) => byTime(a.first, b.first))
       const last = all
         .map(([, failures]) => failures.called ?? failures.last)
         .toSorted(byTime)
         .at(-1)
-      if (last === undefined || first === undefined) return []
+      if (last === undefined || begun === undefined) return []
       const { at, status, code, error: message = '' } = last
       const planned = all.flatMap(([, failures]) => nextOf(failures) ?? [])
       const next = planned.length === 0 ? undefined : new Date(Math.min(...planned))
-      const earlier = isEarlier(first)
       const names = all.map(([name]) => name)
       return [
         {
@@ -120,8 +138,8 @@ export const failingIn = (
           message,
           status,
           code,
-          since: first.at,
-          earlier,
+          since: begun.first.at,
+          earlier: begun.earlier,
           next,
           orders: names,
           accepted: acceptedAt,
@@ -158,7 +176,6 @@ export const failingFeeds = async (
     begin,
     dead,
   )
-  const isUnsigned = ({ code }: FailingFeed) => code === NO_SECRET
   if (![...failing.values()].some(feeds => feeds.some(isUnsigned))) return failing
   // A store that has since received its secret may wait minutes for its next attempt. Without the right to read secrets, the
   // store is listed until then.
@@ -193,8 +210,8 @@ const failingFinding = (
 ): Finding => {
   const { flags } = context
   const { source } = store
-  const { cause, at, message, status, code, since: first, earlier, next, accepted } = failing
-  if (code === NO_SECRET) {
+  const { cause, at, message, status, since: first, earlier, next, accepted } = failing
+  if (isUnsigned(failing)) {
     const remedy = `relay stores secret ${shellWord(source)}${flags}`
     return note(say('feed', { source }), say('no-signing-secret'), remedy)
   }

@@ -84,6 +84,23 @@ test('a message that the relay cannot deliver says nothing about the store', () 
   expect(relay).toMatchObject({ cause: 'relay', orders: ['x'], since: at(9), message: 'foreign' })
 })
 
+test('a store is failing since its first failed attempt, without the time in which it had no signing secret', () => {
+  const unsigned = (minutes: number, order: string) => ({
+    ...attempt(minutes, order, 'failed'),
+    outcome: 'unsent' as const,
+    status: undefined,
+    code: 'no_secret',
+  })
+  const attempts = [unsigned(0, 'a'), unsigned(1, 'b'), unsigned(2, 'a'), unsigned(7, 'b')]
+  const failed = { ...attempt(8, 'a', 'failed'), receives: 3 }
+  // The next attempt for the other order is not due yet.
+  expect(failing([...attempts, failed])).toMatchObject([
+    { status: 500, since: at(8), earlier: false, orders: ['a', 'b'] },
+  ])
+  expect(failingIn([...attempts, failed], NOW, at(0)).get('shop')).toMatchObject([{ earlier: false }])
+  expect(failing(attempts)).toMatchObject([{ code: 'no_secret' }])
+})
+
 test("a disabled feed is reported with the status of the store's last response", () => {
   const disabled = {
     ...attempt(9, 'a', 'failed'),
