@@ -11,7 +11,7 @@ import { importsReader } from '../imports.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { alarmMemory } from '../status/active.ts'
 import { withBeginnings } from '../status/beginnings.ts'
-import { failingOf, unavailableMemory } from '../status/failing.ts'
+import { failingOf, newKeyOf, unavailableMemory } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import {
   accountantNotices,
@@ -53,6 +53,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
       await failingOf(context, () => deadLettersOf(context, { read: () => readings.of('dead') })),
     ),
   )
+  const newKey = live.poll('new-key', every.queues, async () => newKeyOf(context, await failing()))
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const remembered = alarmMemory()
   const alarms = live.poll('alarms', every.alarms, async () => {
@@ -85,6 +86,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
         rates: await readable(rates()),
         imports: await readable(imports()),
         failing: await readable(failing()),
+        newKey: await readable(newKey()),
         alarms: (await readable(alarms())) ?? [],
         signatures: await readable(signatures()),
       }

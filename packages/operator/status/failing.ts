@@ -1,12 +1,15 @@
 import { FAILED_ORDERS } from '@order-relay/lib/accounting/service.ts'
 import { hasEarlyAttempts } from '@order-relay/lib/orders/early-retry.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
+import { NEW_VALUE_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { type DeadLetters, isUnavailable } from '../model/failing-event.ts'
 import { say, type WaitingCode } from '../model/waiting-texts.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { failingOrders } from '../orders/list.ts'
+import type { NewKey } from './recovered.ts'
 
 /** Maximum number of failing orders to count, and of orders to read for it. */
 const LISTED = 50
@@ -48,12 +51,34 @@ export const failingText = (
   return failing.length === 1 ? say('failing/one', values) : say('failing/many', values)
 }
 
-/** Without the orders for which no call was made. */
-export const lastUnavailable = (failing: readonly Failing[]): string | undefined =>
+/** When a call last failed with a code. No call was made for the other orders that wait for the same reason. */
+export const lastFailed = (
+  wanted: 'unavailable' | 'unauthorized',
+  failing: readonly Failing[],
+): string | undefined =>
   failing
-    .flatMap(({ code, at }) => (code === 'unavailable' ? [at] : []))
+    .flatMap(({ code, at }) => (code === wanted ? [at] : []))
     .toSorted()
     .at(-1)
+
+/** How long after it is stored calls may be refused with the key that it replaces; a call lasts up to ten seconds. */
+const NEW_KEY_MS = NEW_VALUE_INTERVAL_MS + 10_000
+
+/**
+ * The API key that has replaced the refused one, unless calls have been refused since the relay knows it.
+ *
+ * @param failing the last refusal that orders wait for
+ */
+export const newKeyOf = async (
+  { parameters }: Pick<Context, 'parameters'>,
+  { unauthorized_at: refused }: { unauthorized_at: string | undefined },
+): Promise<NewKey | undefined> => {
+  if (refused === undefined) return undefined
+  // Without the right to read it, the alarm ends later.
+  const { modified: stored } = (await parameters.find(PARAMETERS.accountingKey).catch(() => undefined)) ?? {}
+  if (stored === undefined || Date.parse(refused) >= stored.getTime() + NEW_KEY_MS) return undefined
+  return { stored: stored.toISOString(), count: NEW_VALUE_INTERVAL_MS / 1000 }
+}
 
 /**
  * Remembers when the service was last found unavailable, for as long as an order waits for it. An order keeps only its last
@@ -116,7 +141,9 @@ export const failingOf = async (
     unauthorized: failedBy('unauthorized', failures),
     unavailable: failedBy('unavailable', failures),
     /** When a call for one of these orders last found the service unavailable. */
-    unavailable_at: lastUnavailable(failures),
+    unavailable_at: lastFailed('unavailable', failures),
+    /** When a call for one of these orders was last refused with the API key. */
+    unauthorized_at: lastFailed('unauthorized', failures),
     longest: longest && {
       source: longest.order.source,
       external_id: longest.order.external_id,

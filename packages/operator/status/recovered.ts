@@ -13,7 +13,11 @@ type Facts = {
   failing?: Failing | undefined
   queues?: Queues | undefined
   signatures?: SignatureRecovery | undefined
+  newKey?: NewKey | undefined
 }
+
+/** A new API key, ISO 8601, with which no call is known to have been refused, and in how many seconds the relay uses it. */
+export type NewKey = { stored: string; count: number }
 
 /** Whether no order fails because of this cause. Unknown if there are more failing orders than were read. */
 const none = (cause: 'unavailable' | 'unauthorized', { failing }: Facts) =>
@@ -40,6 +44,8 @@ export const RECOVERED = {
     'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
   'recovered/key':
     'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.',
+  'recovered/new-key':
+    'The accounting service rejected the API key, which was replaced at {stored}. The relay uses the new key within {count} seconds and retries the orders that wait. Unless the service rejects this key too, the alarm ends shortly.',
   'recovered/order':
     'An order had been failing for over 30 minutes; none is failing now. The alarm ends shortly.',
   'recovered/queue': 'The queue is empty now; the alarm ends within minutes.',
@@ -62,7 +68,10 @@ const empty =
 
 const ALARMS: Partial<Record<AlarmCode, Recovered>> = {
   'breaker-open': facts => none('unavailable', facts) && say('recovered/service'),
-  'service-unauthorized': facts => none('unauthorized', facts) && say('recovered/key'),
+  'service-unauthorized': facts =>
+    none('unauthorized', facts)
+      ? say('recovered/key')
+      : facts.newKey && say('recovered/new-key', facts.newKey),
   'order-stuck': ({ failing }) => failing?.count === 0 && say('recovered/order'),
   'signature-failures': ({ signatures }) =>
     signatures &&

@@ -3,7 +3,7 @@ import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { activeAlarms, alarmMemory } from '../status/active.ts'
-import { failingText, lastUnavailable, unavailableMemory } from '../status/failing.ts'
+import { failingText, lastFailed, newKeyOf, unavailableMemory } from '../status/failing.ts'
 import { FLOW_NAMES, type FlowName, flowFacts, flowRates, type Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
 import { type Refusals, signatureRecovery } from '../status/refusals.ts'
@@ -214,14 +214,31 @@ test('the alarm about the service says when the service was last found unavailab
   const [earlier, later] = ['2026-11-27T10:00:00.000Z', '2026-11-27T10:01:00.000Z']
   const down = { ...failing('unavailable'), at: earlier }
   // No call was made for the second order, so its time says nothing about the service.
-  expect(lastUnavailable([down, { ...paused, at: later }])).toBe(earlier)
-  expect(lastUnavailable([{ ...down, at: later }, down])).toBe(later)
+  expect(lastFailed('unavailable', [down, { ...paused, at: later }])).toBe(earlier)
+  expect(lastFailed('unavailable', [{ ...down, at: later }, down])).toBe(later)
   const known = { count: 2, unavailable: 2, unauthorized: 0, more: false, unavailable_at: earlier }
   expect(stateText('breaker-open', { failing: known })?.text).toBe(
     `The accounting service was unavailable at ${earlier}, when the relay called it for an order; orders wait.`,
   )
   expect(stateText('breaker-open', { failing: { ...known, unavailable: 0 } })?.code).toBe('recovered/service')
   expect(stateText('order-stuck', { failing: known })).toBeUndefined()
+})
+
+test('the alarm about the API key says that the key was replaced until calls are refused with the new one', async () => {
+  const modified = new Date('2026-11-27T10:00:00.000Z')
+  const parameters = { find: async () => ({ value: 'key', version: 2, modified }) }
+  const textOf = async (refused: string) => {
+    const unauthorized_at = `2026-11-27T${refused}Z`
+    const newKey = await newKeyOf({ parameters } as unknown as Context, { unauthorized_at })
+    const facts = { failing: { count: 1, unavailable: 0, unauthorized: 1, more: false }, newKey }
+    return stateText('service-unauthorized', facts)?.text
+  }
+  const replaced = expect.stringMatching(
+    /^The .* rejected the API key, which was replaced at 2026-11-27T10:00:00/,
+  )
+  // Until the relay knows the new key, its calls are refused with the previous one.
+  expect([await textOf('09:59:00'), await textOf('10:00:20')]).toEqual([replaced, replaced])
+  expect(await textOf('10:00:30')).toBeUndefined()
 })
 
 test('in the local stack, the dead letters of a store with an SQS feed raise its alarm', async () => {

@@ -1,9 +1,10 @@
 import { Chip, Code, type Column, LinkButton, Minute, Name, Table } from '@order-relay/web/pieces.tsx'
 import { linkTo } from '@order-relay/web/route.ts'
 import { activeAlarms } from '../../status/active.ts'
-import { saysThatOrdersFail, stateText } from '../../status/recovered.ts'
+import { recoveredText, saysThatOrdersFail, stateText } from '../../status/recovered.ts'
 import { nameOfAlarm } from './alarm-names.ts'
 import type { RouteData } from './api.ts'
+import { InConsole } from './commands.tsx'
 import { t } from './persian.ts'
 import { Message } from './pieces.tsx'
 
@@ -57,7 +58,7 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
 )
 
 /** The active alarms, when they started, and what to do about them; before an alarm starts, the failing orders. */
-export const Verdict = ({ alarms, problems, failing, queues, signatures, notices }: Data) => {
+export const Verdict = ({ alarms, problems, failing, queues, signatures, newKey, notices }: Data) => {
   const active = activeAlarms(alarms)
   if (problems.length > 0) {
     return (
@@ -83,10 +84,7 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, notices
       </p>
     )
   }
-  const meaning = (alarm: Alarm) => {
-    const state = stateText(alarm.code, { failing, queues, signatures: signatures?.recovery })
-    return <Message text={state ?? meaningOf(alarm)} />
-  }
+  const facts = { failing, queues, signatures: signatures?.recovery, newKey }
   const list = (
     <ul class="verdict card list" data-tone={active.map(toneOf)[0]}>
       {active.map(alarm => (
@@ -97,14 +95,19 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, notices
             </strong>{' '}
             <Chip tone={toneOf(alarm)}>{SEVERITIES[alarm.severity][0]}</Chip>
             <br />
-            {meaning(alarm)}
+            <Message text={stateText(alarm.code, facts) ?? meaningOf(alarm)} />
             <br />
             <span class="small">
               <Code>{alarm.name}</Code>{' '}
               {alarm.since && t('since {time}', { time: <Minute iso={alarm.since} /> })}
             </span>
           </p>
-          <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
+          <span class="row">
+            {alarm.code === 'service-unauthorized' && recoveredText(alarm.code, facts) === undefined && (
+              <InConsole command="relay key set" />
+            )}
+            <LinkButton href={runbookOf(alarm)}>{t('What to do')}</LinkButton>
+          </span>
         </li>
       ))}
     </ul>

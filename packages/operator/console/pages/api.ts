@@ -34,6 +34,7 @@ export const OVERVIEW = reads(
   'ages',
   'alarms',
   'failing',
+  'new-key',
   'imports',
   'signatures',
   'failing-feeds',
