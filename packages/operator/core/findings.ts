@@ -160,8 +160,11 @@ export const MESSAGES = {
   'next-attempt': 'next attempt at {time}',
   'attempt-due': 'the next attempt is due',
   'see-messages': '{command} shows them and their attempts',
+  'remedy-and-messages': '{remedy}; {command} shows the messages and their attempts',
   'feed-answered': 'the store "{source}" answered {status} at {time}',
+  'feed-unanswered': 'the store "{source}" did not answer at {time}',
   'signature-refused': 'it refused the signature of the message',
+  'message-refused': 'it did not accept the message',
   verify:
     'check that the store has the secret of its feed and verifies the raw bytes of the body; {explain} names the cause. If the secret is lost, create another: {command}',
   'verify-registered':
@@ -181,10 +184,16 @@ export const MESSAGES = {
     'the store redirects to {location}, and the relay does not follow redirects: change {url} to this address',
   'redirects-elsewhere':
     'the store redirects to {location}, and the relay does not follow redirects: if the receiver is at this address, change {url} to it; if this is another page, such as a login page, make the store answer at the current address without a redirect',
+  forbidden:
+    'the store, or a firewall or proxy in front of it, refuses the request before it checks the signature: exempt the path of the receiver from logins, CSRF checks and bot protection',
+  'size-limited':
+    'the store, or a proxy in front of it, limits the size of requests: raise the limit for the path of the receiver',
   'rate-limited':
     'the store, or a proxy in front of it, limits the rate of requests: raise the limit for the path of the receiver, or exempt the path; the relay retries a refused message after the time in Retry-After',
   'proxy-failed':
     'a proxy usually gives this answer when it cannot reach the store: check that the store is running at the address that the proxy forwards to, and read the log of the proxy',
+  'not-running':
+    'the store, or a proxy in front of it, usually gives this answer while the store does not run, is overloaded or in maintenance: check the store, and read the log of the proxy',
   'proxy-late':
     'a proxy usually gives this answer when the store does not answer in time: answer within {count} seconds, after the transaction that handles the message, and read the log of the proxy',
   'answer-late':
@@ -192,6 +201,9 @@ export const MESSAGES = {
   'find-error':
     'find the error in the output of the store; it must answer 2xx to a message that it has handled, and to an event that it does not know',
   'check-address': 'check that the store is running and can be reached at {url}',
+  'check-name': 'check the host name of {url} and its DNS records: it has no address',
+  'check-certificate':
+    'install a certificate that is valid for the host name of {url}, with its intermediate certificates',
   'check-consumer': 'check that the store reads its queue',
   'no-queue': 'its queue does not exist',
   restart: 'restart npm start',

@@ -19,7 +19,7 @@ import {
 } from '../core/output.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { quarantinedAbout } from '../dead-letters/quarantine.ts'
-import { type AttemptFilter, listAttempts, OUTCOMES, unverifiedIn } from '../model/attempts.ts'
+import { type AttemptFilter, listAttempts, OUTCOMES, refusedIn } from '../model/attempts.ts'
 import { timelineOf } from '../model/orders.ts'
 import { messageContent } from './content.ts'
 import { type FeedMessageView, messagesOf, STORE_REMOVED } from './messages.ts'
@@ -151,7 +151,7 @@ const show = async (
   const attempts = messages.flatMap(({ attempts }) => attempts)
   const dead = messages.flatMap(({ state, delivery }) => (state === 'dead' ? [delivery] : []))
   const refused = messages.filter(({ state }) => REFUSED.has(state)).flatMap(({ attempts }) => attempts)
-  const findings = unverifiedIn(
+  const findings = refusedIn(
     context,
     refused.map(attempt => ({ ...attempt, source })),
   )

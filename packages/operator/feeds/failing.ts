@@ -7,7 +7,7 @@ import { type LogLine, newestOf } from '../core/log.ts'
 import { note, shellWord } from '../core/output.ts'
 import { attemptIn, ENDED_LINES, FAILED_LINES } from '../model/attempts.ts'
 import { storesWithSecret } from '../model/feed-secrets.ts'
-import { UNVERIFIED, verifyRemedy } from '../model/remedies.ts'
+import { endpointRemedy, UNVERIFIED } from '../model/remedies.ts'
 
 /** How far back to search, in hours. */
 export const ERROR_HOURS = 24
@@ -201,6 +201,20 @@ const subjectOf = (source: string, { cause, status, orders }: FailingFeed) => {
     : say('feed-answers', { source, status: String(status) })
 }
 
+/** What to do about failing messages. The answer of a store that was not called is unknown. */
+const failingRemedy = (
+  context: Pick<Context, 'flags'>,
+  store: Pick<Store, 'source' | 'feed'>,
+  failing: FailingFeed,
+) => {
+  const { cause, status, code, message } = failing
+  const command = `relay feeds list --source ${shellWord(store.source)}${context.flags}`
+  if (cause === 'relay' || code === 'disabled') return say('see-messages', { command })
+  const remedy = endpointRemedy(context, store, { status, code, message })
+  // It has a command of its own.
+  return status === UNVERIFIED ? remedy : say('remedy-and-messages', { remedy, command })
+}
+
 /** The finding about failing messages in the queue of a store. */
 const failingFinding = (
   context: Pick<Context, 'flags'>,
@@ -221,10 +235,7 @@ const failingFinding = (
     next === undefined || Number(next) < Date.now()
       ? say('attempt-due')
       : say('next-attempt', { time: next.toISOString() })
-  const remedy =
-    status === UNVERIFIED
-      ? verifyRemedy(context, store)
-      : say('see-messages', { command: `relay feeds list --source ${shellWord(source)}${flags}` })
+  const remedy = failingRemedy(context, store, failing)
   const found = { since, messages, attempt, reason: { foreign: message } }
   const subject = subjectOf(source, failing)
   if (cause === 'orders' && accepted !== undefined) {

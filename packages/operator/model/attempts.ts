@@ -14,7 +14,7 @@ import { type LogLine, newestOf } from '../core/log.ts'
 import { note } from '../core/output.ts'
 import { itemsOf } from '../core/table.ts'
 import type { Message } from './message.ts'
-import { UNVERIFIED, verifyRemedy } from './remedies.ts'
+import { endpointRemedy, UNVERIFIED } from './remedies.ts'
 
 /** The feeder does not know which options select this relay in the command of its remedy. */
 const forThisRelay = <A extends { code?: string | undefined; error?: string | undefined }>(
@@ -140,18 +140,28 @@ export type AttemptFilter = {
   find?: string | undefined
 }
 
-/** The stores whose last response among these attempts, newest first, refused the signature. */
-export const unverifiedIn = (
+type Called = Pick<Attempt, 'outcome' | 'status' | 'code' | 'ms' | 'error'> & {
+  at: Date | string
+  source: string
+}
+
+/** The stores that did not accept the message of their last call among these attempts, newest first. */
+export const refusedIn = (
   context: Pick<Context, 'flags' | 'stores'>,
-  attempts: readonly { at: Date | string; source: string; status?: number | undefined }[],
+  attempts: readonly Called[],
 ): Finding[] =>
   context.stores().flatMap(store => {
     const { source } = store
-    const last = attempts.find(each => each.source === source && each.status !== undefined)
-    if (store.feed === 'sqs' || last?.status !== UNVERIFIED) return []
+    const last = attempts.find(
+      each => each.source === source && (each.status !== undefined || each.ms !== undefined),
+    )
+    if (store.feed === 'sqs' || last === undefined || last.outcome === 'accepted') return []
+    const { status, code, error: message = '' } = last
     const time = new Date(last.at).toISOString()
-    const check = say('feed-answered', { source, status: String(UNVERIFIED), time })
-    return [note(check, say('signature-refused'), verifyRemedy(context, store))]
+    const remedy = endpointRemedy(context, store, { status, code, message })
+    if (status === undefined) return [note(say('feed-unanswered', { source, time }), message, remedy)]
+    const found = say(status === UNVERIFIED ? 'signature-refused' : 'message-refused')
+    return [note(say('feed-answered', { source, status: String(status), time }), found, remedy)]
   })
 
 /** The attempts in the log, newest first. */
@@ -177,5 +187,5 @@ export const listAttempts = async (
       : undefined
   })
   const attempts = found.slice(0, limit)
-  return { attempts, more: found.length > limit, findings: unverifiedIn(context, attempts) }
+  return { attempts, more: found.length > limit, findings: refusedIn(context, attempts) }
 }

@@ -10,7 +10,7 @@ import { shellWord } from '../core/output.ts'
 export const UNVERIFIED = 401
 
 /** What to do about a store that refuses the signatures of its messages. */
-export const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Pick<Store, 'source' | 'feed'>) => {
+const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Pick<Store, 'source' | 'feed'>) => {
   const explain = 'relay explain-signature'
   return registersItself(store)
     ? say('verify-registered', { explain })
@@ -26,27 +26,53 @@ const redirectRemedy = (url: ReturnType<typeof say>, sent: string, location: str
   return say(from === path ? 'redirects-to' : 'redirects-elsewhere', { url, location: { foreign: to.href } })
 }
 
+/** What to do about a store that gave no complete response. */
+const silenceRemedy = (
+  url: ReturnType<typeof say>,
+  { code = '', message }: Pick<FeedError, 'code' | 'message'>,
+) => {
+  // Only the message of the HTTP client names a timeout.
+  if (message.includes('no complete response')) return say('answer-late', { count: SENDER_TIMEOUT_SECONDS })
+  if (code === 'ENOTFOUND') return say('check-name', { url })
+  if (/CERT|SIGNATURE/.test(code)) return say('check-certificate', { url })
+  return say('check-address', { url })
+}
+
 /**
- * What to do about a store whose endpoint has not accepted a test message.
+ * What to do about a store whose endpoint has not accepted a message.
  *
- * @param sent the URL to which the message was sent, and the `Location` of the response
+ * @param sent the URL to which a test message was sent, and the `Location` of the response
  */
 export const endpointRemedy = (
   context: Pick<Context, 'flags'>,
   store: Pick<Store, 'source' | 'feed'>,
-  { status, message }: Pick<FeedError, 'status' | 'message'>,
+  error: Pick<FeedError, 'status' | 'code' | 'message'>,
   sent?: { url: string; location: string | undefined },
 ) => {
   const url = say(registersItself(store) ? 'url-registered' : 'url-configured')
-  if (status === UNVERIFIED) return verifyRemedy(context, store)
-  if (status === 404 || status === 405) return say('check-path', { url })
-  if (status !== undefined && status >= 300 && status <= 399)
-    return redirectRemedy(url, sent?.url ?? '', sent?.location)
-  if (status === 429) return say('rate-limited')
-  if (status === 502) return say('proxy-failed')
-  if (status === 504) return say('proxy-late', { count: SENDER_TIMEOUT_SECONDS })
-  if (status !== undefined) return say('find-error')
-  // Only the message of the HTTP client names a timeout.
-  if (message.includes('no complete response')) return say('answer-late', { count: SENDER_TIMEOUT_SECONDS })
-  return say('check-address', { url })
+  const { status } = error
+  if (status === undefined) return silenceRemedy(url, error)
+  if (status >= 300 && status <= 399) return redirectRemedy(url, sent?.url ?? '', sent?.location)
+  switch (status) {
+    case UNVERIFIED:
+      return verifyRemedy(context, store)
+    case 403:
+      return say('forbidden')
+    case 404:
+    case 405:
+    case 410:
+      return say('check-path', { url })
+    case 413:
+      return say('size-limited')
+    case 429:
+      return say('rate-limited')
+    case 502:
+      return say('proxy-failed')
+    case 503:
+      return say('not-running')
+    case 504:
+      return say('proxy-late', { count: SENDER_TIMEOUT_SECONDS })
+    default:
+      return say('find-error')
+  }
 }

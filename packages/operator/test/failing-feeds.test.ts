@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { textOf } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import type { FailingFeed } from '../feeds/failing.ts'
 import { failingFeeds, failingFindings, failingIn } from '../feeds/failing.ts'
@@ -216,17 +217,43 @@ test.each([
   },
 )
 
+test.each<[Partial<FailingFeed>, RegExp]>([
+  [{ status: 302 }, /^the relay does not follow redirects: .*; relay feeds list --source shop shows /],
+  [{ status: 404 }, /^check the path of the URL in stores\.yml/],
+  [{ status: 500, cause: 'orders', accepted: at(2) }, /^find the error in the output of the store/],
+  [{ message: 'no complete response within 10000 ms' }, /^answer within 10 seconds/],
+  [{ code: 'ECONNREFUSED' }, /^check that the store is running/],
+  [{ code: 'ENOTFOUND' }, /^check the host name of the URL in stores\.yml/],
+  [{ code: 'CERT_HAS_EXPIRED' }, /^install a certificate that is valid/],
+  // The store has not been called.
+  [{ cause: 'relay', message: 'not a feed message' }, /^relay feeds list --source shop shows them/],
+  [{ code: 'disabled', message: 'The feed is disabled' }, /^relay feeds list --source shop shows them/],
+])('the remedy for failing messages depends on how the store answered: %j', (about, remedy) => {
+  const [finding] = failingFindings({ flags: '' }, SHOP, [{ ...FAILING, ...about }], 3)
+  expect(finding?.remedy).toMatchObject({ text: expect.stringMatching(remedy) })
+})
+
 test.each([
-  [[401, 500], 0],
-  [[500, 401], 1],
-])('the list of attempts has a remedy if the last response was 401: %j', async (statuses, count) => {
+  [[401, 200], undefined],
+  [
+    [200, 401],
+    /^the store "shop" answered 401 at 20.*: it refused the signature of the message: check that /,
+  ],
+  [[401, 500], /^the store "shop" answered 500 at 20.*: it did not accept the message: find the error /],
+  [
+    [500, undefined],
+    /^the store "shop" did not answer at 20.*: Cannot reach the store: check that the store /,
+  ],
+])('the list of attempts has a remedy unless the last message was accepted: %j', async (statuses, text) => {
   const context = relayWith(
     statuses.map((status, index) => ({
       level: 'WARN',
-      message: 'feed message retried',
+      message: status === 200 ? 'feed message delivered' : 'feed message retried',
       timestamp: new Date(Date.now() - 60_000 + index * 1000).toISOString(),
       source: 'shop',
+      ms: 1,
       status,
+      ...(status !== 200 && { error: { message: 'Cannot reach the store' } }),
     })),
   )
   const { attempts, findings } = await listAttempts(context, {
@@ -234,9 +261,6 @@ test.each([
     limit: 10,
   })
   expect(attempts).toHaveLength(2)
-  expect(findings).toHaveLength(count)
-  for (const { check, remedy } of findings) {
-    expect(check).toMatchObject({ text: expect.stringMatching(/^the store "shop" answered 401 at 20/) })
-    expect(remedy).toMatchObject({ code: 'verify' })
-  }
+  const texts = findings.map(({ check, found, remedy = '' }) => [check, found, remedy].map(textOf).join(': '))
+  expect(texts).toEqual(text === undefined ? [] : [expect.stringMatching(text)])
 })

@@ -93,9 +93,13 @@ test('relay stores test fails for a store that verifies a body that was parsed a
 })
 
 test.each([
+  [403, /refuses the request before it checks the signature: exempt the path of the receiver /],
   [404, /^check the path of the URL in stores\.yml; /],
   [405, /^check the path of the URL in stores\.yml; /],
   [308, /^the relay does not follow redirects: change the URL in stores\.yml to /],
+  [410, /^check the path of the URL in stores\.yml; /],
+  [413, /limits the size of requests: raise the limit /],
+  [503, /usually gives this answer while the store does not run, is overloaded or in maintenance: /],
   [500, /^find the error in the output of the store; /],
 ])('relay stores test has a remedy for the status %d', async (status, remedy) => {
   const { url, close } = await listening((_request, response) => response.writeHead(status).end())

@@ -178,6 +178,21 @@ test('says everywhere what to do about a store that refuses the signature, with 
   )
 })
 
+test('says everywhere what to do about a store that redirects, in both languages', async () => {
+  status = 302
+  await create('redirected')
+  await until(() => isFailing('redirected'))
+  const says = (remedy: string) => (page: Page) =>
+    page.locator('.finding', { hasText: '302' }).getByText(remedy).first().waitFor()
+  for (const hash of ['overview', 'setup', 'feeds', `stores/${SELF}`]) {
+    await visit(
+      hash,
+      says('change the URL that the store registers to the address to which the store redirects'),
+    )
+    await visit(hash, says('رله ریدایرکت‌ها را دنبال نمی‌کند'), { locale: 'fa-IR' })
+  }
+})
+
 /** A time zone in which it is the last hour of the day. */
 const lastHour = () => {
   const hour = new Date().getUTCHours()
