@@ -8,6 +8,7 @@ import { carryOut, PACING } from '../dead-letters/carry-out.ts'
 import { operationsOf } from '../dead-letters/history.ts'
 import { makePlan, type Plan, readPlan, selectionOf } from '../dead-letters/plan.ts'
 import { deletedAt, failureOf, groupOf, groupsOf, type Message, summaryOf, textOf } from '../model/message.ts'
+import { whyFailed } from '../model/reasons.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
 import { KINDS, type Readings } from './readings.ts'
@@ -90,6 +91,7 @@ export const messageRoutes = (context: Context, live: Live, readings: Readings) 
         ...summaryOf(each),
         group: groupOf(each),
         failure: failureOf(each),
+        cause: whyFailed(each),
         deleted_at: deletedAt(each),
         is_http: each.queue === QUEUES.feedsDead,
       })

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import * as v from 'valibot'
 import { accountingOf, orderReader } from '../core/accounting.ts'
+import { textOf } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
 import { count, lines } from '../core/output.ts'
@@ -15,6 +16,7 @@ import {
   summaryOf,
 } from '../model/message.ts'
 import { announcementsOf, ordersOf } from '../model/read.ts'
+import { whyFailed } from '../model/reasons.ts'
 import { eachStep, MESSAGE_ACTIONS, type Task } from './carry-out.ts'
 import {
   callCounts,
@@ -61,8 +63,9 @@ const plan = v.object({
       external_id: v.optional(v.string()),
       event: v.optional(v.string()),
       from: v.optional(v.string()),
-      /** Why it failed, if known. */
-      error: v.optional(v.string()),
+      cause: v.optional(
+        v.custom<ReturnType<typeof whyFailed>>(value => v.is(v.union([v.string(), coded]), value)),
+      ),
     }),
   ),
   calls: v.object({ create: v.number(), payment: v.number(), refund: v.number(), read: v.number() }),
@@ -116,6 +119,7 @@ export const makePlan = async (context: Context, kind: Kind, task: Task): Promis
     predictions.push(predicted ?? NOTHING)
     messages.push({
       ...summaryOf(message),
+      cause: whyFailed(message),
       ...(predicted && { predicted }),
       ...(deleted && { deletion: deleted.deletion }),
       does: does.map(visible),
@@ -164,17 +168,14 @@ export const selectionOf = ({ messages, done }: Pick<Plan, 'messages' | 'done'>)
   limit: Number.POSITIVE_INFINITY,
 })
 
-const causeText = ({ from, error }: Plan['messages'][number]) =>
-  `cause: ${error ?? (from === 'feed' ? 'the store has not accepted it' : 'not recorded')}`
-
 export const planText = ({ messages, calls, action }: Plan): string => {
   const unknown = messages.flatMap(({ predicted }) => predicted?.unknown ?? [])
   return lines(
     messages.flatMap(message => {
-      const { id, source, external_id, event, does } = message
+      const { id, source, external_id, event, does, cause } = message
       return [
         visible(`${id}  ${source ?? '-'} ${external_id ?? '-'}  ${event ?? '-'}`),
-        visible(`  ${causeText(message)}`),
+        ...(cause === undefined ? [] : [visible(`  cause: ${textOf(cause)}`)]),
         ...does.map(line => `  ${line}`),
       ]
     }),

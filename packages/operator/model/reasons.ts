@@ -13,6 +13,7 @@ import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { Coded } from '../core/coded.ts'
 import { type DeadLetter, type DeadLettersOfOrder, isSpent } from './failing-event.ts'
+import type { Message } from './message.ts'
 import { say, type WaitingCode } from './waiting-texts.ts'
 
 /** Whom or what an item waits for, as part of a sentence. */
@@ -99,11 +100,21 @@ export const whyDead = (
   }
 }
 
+/** Why a message is a dead letter or in quarantine. The relay does not see why the consumer of an SQS feed failed. */
+export const whyFailed = ({
+  error,
+  from,
+  queue,
+}: Pick<Message, 'error' | 'from' | 'queue'>): string | Coded<WaitingCode> =>
+  error ?? say(from === 'feed' && queue !== QUEUES.feedsDead ? 'cause/undeleted' : 'cause/unrecorded')
+
 /** Why a message has not reached its store. */
 export const whyUndelivered = ({ since, error, superseded_by: version, queue }: DeadLetter): Reason => {
-  const unexplained = queue === QUEUES.feedsDead ? 'waits/dead-message-unknown' : 'waits/dead-message-kept'
-  const dead =
-    error === undefined ? say(unexplained) : say('waits/dead-message', { reason: { foreign: error } })
+  const unexplained =
+    queue === QUEUES.feedsDead
+      ? say('waits/dead-message-unknown')
+      : say('waits/dead-message-kept', { cause: say('cause/undeleted') })
+  const dead = error === undefined ? unexplained : say('waits/dead-message', { reason: { foreign: error } })
   const reason = version === undefined ? dead : say('waits/dead-message-superseded', { dead, version })
   return { for: 'operator', since, reason }
 }

@@ -5,6 +5,8 @@ export const WAITING = {
   'kind/create': 'create',
   'kind/payment': 'payment',
   'kind/refund': 'refund',
+  'cause/undeleted': 'the store repeatedly received it from its queue without deleting it',
+  'cause/unrecorded': 'not recorded',
   'waits/held': 'the service holds it until the invoice is finalized',
   'waits/held-create': 'it came with the create, and the service holds it until the invoice is finalized',
   'waits/early': 'the service accepts it once the invoice is finalized',
@@ -22,8 +24,7 @@ export const WAITING = {
     'the message is a dead letter, which is sent again only when it is replayed: {reason}',
   'waits/dead-message-unknown':
     'the message is a dead letter, which is sent again only when it is replayed; its attempts are not recorded',
-  'waits/dead-message-kept':
-    'the message is a dead letter, since the store repeatedly received it from its queue without deleting it',
+  'waits/dead-message-kept': 'the message is a dead letter, since {cause}',
   'waits/dead-message-superseded': '{dead}; a later version has been published: {version}',
   'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
   'waits/scheduled':

@@ -5,6 +5,7 @@ import { newOrder, type RequestKind, type Withdrawal } from '@order-relay/lib/or
 import type { ServiceOrder } from '../core/accounting.ts'
 import { type Plan, planText } from '../dead-letters/plan.ts'
 import { callCounts, callCountsText, dryRun } from '../dead-letters/prediction.ts'
+import { whyFailed } from '../model/reasons.ts'
 
 const key = { source: 'api', external_id: '1' }
 const unknown: ServiceOrder = { unknown: { status: 404, message: 'not registered' } }
@@ -126,19 +127,25 @@ test('says which calls are unknown while the service cannot be read', () => {
 })
 
 test('a plan names the cause of each message', () => {
-  const message = (id: string, more: object) => ({ id, does: ['Nothing is lost'], ...more })
+  const message = (failed: Parameters<typeof whyFailed>[0]) => ({
+    id: 'id',
+    does: ['Nothing is lost'],
+    cause: whyFailed(failed),
+  })
   const messages = [
-    message('a', { from: 'order queue', error: 'The accounting service answered 503' }),
-    message('b', { from: 'order queue' }),
-    message('c', { from: 'feed' }),
+    message({ from: 'order queue', queue: 'orders-dead.fifo', error: 'The accounting service answered 503' }),
+    message({ from: 'order queue', queue: 'orders-dead.fifo' }),
+    message({ from: 'feed', queue: 'feeds-dead.fifo' }),
+    message({ from: 'feed', queue: 'feed-shop-dead.fifo' }),
   ]
   const made = { messages, calls: callCounts([]), action: 'discard' } as unknown as Plan
   expect(planText(made)).toBe(
     [
-      'a  - -  -\n  cause: The accounting service answered 503\n  Nothing is lost',
-      'b  - -  -\n  cause: not recorded\n  Nothing is lost',
-      'c  - -  -\n  cause: the store has not accepted it\n  Nothing is lost',
-      '3 messages would be deleted.',
+      'id  - -  -\n  cause: The accounting service answered 503\n  Nothing is lost',
+      'id  - -  -\n  cause: not recorded\n  Nothing is lost',
+      'id  - -  -\n  cause: not recorded\n  Nothing is lost',
+      'id  - -  -\n  cause: the store repeatedly received it from its queue without deleting it\n  Nothing is lost',
+      '4 messages would be deleted.',
     ].join('\n'),
   )
 })

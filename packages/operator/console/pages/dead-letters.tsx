@@ -80,17 +80,12 @@ const groupsIn = (command: Plan['command']): Column<Group>[] => [
   ),
 ]
 
-/** Why a message failed. The relay does not see why the consumer of an SQS feed failed. */
-const Cause = ({ error, from, source, external_id, is_http, superseded_by }: Row) => (
+/** Why a message failed. */
+const Cause = ({ cause, error, source, external_id, is_http, superseded_by }: Row) => (
   <>
-    {error !== undefined ? (
-      <Message text={error} />
-    ) : from !== 'feed' ? (
-      <span class="muted">{t('not recorded')}</span>
-    ) : is_http && source !== undefined && external_id !== undefined ? (
+    <Message text={cause} />{' '}
+    {error === undefined && is_http && source !== undefined && external_id !== undefined && (
       <a href={linkToFeed({ source, external_id })}>{t('Show the attempts')}</a>
-    ) : (
-      t('The store received it too often without deleting it.')
     )}{' '}
     {superseded_by !== undefined && (
       <Chip tone="undone">{t('superseded by version {version}', { version: serial(superseded_by) })}</Chip>

@@ -353,12 +353,13 @@ export const PERSIAN: Readonly<
   'waits/dead': 'رویداد آن در صف پیام‌های ناموفق (DLQ) است: {reason}',
   'waits/dead-unknown': 'رویداد آن در صف پیام‌های ناموفق (DLQ) است؛ علت در لاگ آمده است',
   'waits/dead-open': '{dead}؛ درخواست همراه سفارش ذخیره شده است: {request}',
+  'cause/undeleted': 'فروشگاه آن را بارها از صف خود دریافت کرد ولی حذف نکرد',
+  'cause/unrecorded': 'ثبت نشده',
   'waits/dead-message':
     'پیام در صف پیام‌های ناموفق (DLQ) است و فقط با پردازش مجدد دوباره فرستاده می‌شود: {reason}',
   'waits/dead-message-unknown':
     'پیام در صف پیام‌های ناموفق (DLQ) است و فقط با پردازش مجدد دوباره فرستاده می‌شود؛ تلاش‌های آن ثبت نشده‌اند',
-  'waits/dead-message-kept':
-    'پیام در صف پیام‌های ناموفق (DLQ) است، چون فروشگاه آن را بارها از صف خود دریافت کرد ولی حذف نکرد',
+  'waits/dead-message-kept': 'پیام در صف پیام‌های ناموفق (DLQ) است، چون {cause}',
   'waits/dead-message-superseded': '{dead}؛ نسخهٔ جدیدتری منتشر شده است: {version}',
   'waits/spent': 'هر {count} تلاش ناموفق بود و رویداد آن به صف پیام‌های ناموفق می‌رود: {reason}',
   'waits/scheduled':

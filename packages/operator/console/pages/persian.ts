@@ -380,11 +380,7 @@ export const t = translator({
   'Choose none': 'لغو انتخاب',
   'Choose {name}': 'انتخاب {name}',
   Cause: 'علت',
-  'not recorded': 'ثبت نشده',
   'Show the attempts': 'نمایش تلاش‌ها',
-  'The store received it too often without deleting it.':
-    'فروشگاه آن را بیش از حد دریافت کرده و حذف نکرده است.',
-  'The store has not accepted it.': 'فروشگاه آن را نپذیرفته است.',
   'superseded by version {version}': 'نسخهٔ {version} جای آن را گرفته است',
   'Superseded by version': 'نسخهٔ جایگزین',
   Show: 'نمایش',

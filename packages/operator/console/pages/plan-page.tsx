@@ -83,16 +83,6 @@ const Effect = ({ does, predicted, deletion }: Step) => {
   )
 }
 
-/** Why a message failed or is in quarantine. */
-const Cause = ({ error, from }: Step) => {
-  if (error !== undefined) return <Message text={error} />
-  return from === 'feed' ? (
-    t('The store has not accepted it.')
-  ) : (
-    <span class="muted">{t('not recorded')}</span>
-  )
-}
-
 const STEPS: Column<Step>[] = [
   {
     label: t('Order'),
@@ -112,7 +102,7 @@ const STEPS: Column<Step>[] = [
       ),
   },
   { label: t('Event'), cell: message => <EventName {...message} /> },
-  { label: t('Cause'), kind: 'breaks sentences', cell: step => <Cause {...step} /> },
+  { label: t('Cause'), kind: 'breaks sentences', cell: ({ cause }) => <Message text={cause} /> },
   { label: t('Effect'), kind: 'breaks sentences', cell: step => <Effect {...step} /> },
 ]
 
