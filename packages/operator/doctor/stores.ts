@@ -8,7 +8,7 @@ import { hasLog } from '../core/local-log.ts'
 import { note, ok, problem, shellWord } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 import { unconsumedFinding } from '../feeds/dead.ts'
-import { type FailingFeed, failingFeeds, failingFindings } from '../feeds/failing.ts'
+import { type FailingFeed, failingFeeds, failingFindings, unsignedFinding } from '../feeds/failing.ts'
 import { storesWithSecret } from '../model/feed-secrets.ts'
 import { unauthorizedFindings } from '../status/unauthorized.ts'
 import { INDEXED, storeKeysOf } from '../stores/credentials.ts'
@@ -24,10 +24,7 @@ const feed = async (
   const { source, feed: kind } = store
   const check = say('feed', { source })
   const isHttp = kind !== 'sqs'
-  if (isHttp && !registersItself(store) && !hasSecret) {
-    const remedy = `relay stores secret ${shellWord(source)}${context.flags}`
-    return problem(check, say('no-signing-secret'), remedy)
-  }
+  if (isHttp && !registersItself(store) && !hasSecret) return unsignedFinding(context, source)
   try {
     const [name = ''] = queueNames(store)
     const { all } = await depthOf(context, name)

@@ -4,7 +4,7 @@ import type { Store } from '@order-relay/lib/platform/stores.ts'
 import type { Context } from '../core/context.ts'
 import { type Finding, messagesOf, say } from '../core/findings.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
-import { note, shellWord } from '../core/output.ts'
+import { note, problem, shellWord } from '../core/output.ts'
 import { attemptIn, ENDED_LINES, FAILED_LINES } from '../model/attempts.ts'
 import { storesWithSecret } from '../model/feed-secrets.ts'
 import { endpointRemedy, UNVERIFIED } from '../model/remedies.ts'
@@ -201,6 +201,14 @@ const subjectOf = (source: string, { cause, status, orders }: FailingFeed) => {
     : say('feed-answers', { source, status: String(status) })
 }
 
+/** The finding about a store without a signing secret: a problem, since its messages wait until it has one. */
+export const unsignedFinding = ({ flags }: Pick<Context, 'flags'>, source: string): Finding =>
+  problem(
+    say('feed', { source }),
+    say('no-signing-secret'),
+    `relay stores secret ${shellWord(source)}${flags}`,
+  )
+
 /** What to do about failing messages. The answer of a store that was not called is unknown. */
 const failingRemedy = (
   context: Pick<Context, 'flags'>,
@@ -222,13 +230,9 @@ const failingFinding = (
   failing: FailingFeed,
   waiting: number,
 ): Finding => {
-  const { flags } = context
   const { source } = store
   const { cause, at, message, status, since: first, earlier, next, accepted } = failing
-  if (isUnsigned(failing)) {
-    const remedy = `relay stores secret ${shellWord(source)}${flags}`
-    return note(say('feed', { source }), say('no-signing-secret'), remedy)
-  }
+  if (isUnsigned(failing)) return unsignedFinding(context, source)
   const since = say(earlier ? 'since-before' : 'since', { time: first.toISOString() })
   const messages = messagesOf(waiting)
   const attempt =

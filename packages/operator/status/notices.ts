@@ -61,8 +61,8 @@ export const deadNotices = (
   const kind = unnamed === 1 ? 'dead-unnamed/one' : 'dead-unnamed/many'
   const unreadable = say(more ? 'dead-unnamed/over' : kind, { count: unnamed })
   return [
-    ...(count === 0 ? [] : [note(check, say('dead/found'), say('dead/replay', { command }))]),
-    ...(unnamed === 0 ? [] : [note(unreadable, say('dead-unnamed/found'), `relay dead list${flags}`)]),
+    ...(count === 0 ? [] : [problem(check, say('dead/found'), say('dead/replay', { command }))]),
+    ...(unnamed === 0 ? [] : [problem(unreadable, say('dead-unnamed/found'), `relay dead list${flags}`)]),
   ]
 }
 

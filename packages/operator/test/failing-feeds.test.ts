@@ -159,10 +159,16 @@ const FAILING: FailingFeed = {
   accepted: undefined,
 }
 
-test('the finding about a store without a secret is the command that creates it', () => {
+test('a store without a secret is a problem, whose remedy is the command that creates the secret', () => {
   const unsigned = { ...FAILING, message: 'Cannot sign', code: 'no_secret' }
   expect(failingFindings({ flags: ' --local' }, { ...SHOP, source: 'my shop' }, [unsigned], 3)).toMatchObject(
-    [{ found: { text: 'it has no signing secret' }, remedy: "relay stores secret 'my shop' --local" }],
+    [
+      {
+        level: 'problem',
+        found: { text: 'it has no signing secret' },
+        remedy: "relay stores secret 'my shop' --local",
+      },
+    ],
   )
 })
 

@@ -158,7 +158,7 @@ test('the number of orders with dead letters is a minimum if not all dead letter
   const said = (dead: number, more_dead: boolean) =>
     deadNotices({ flags }, { dead, unnamed: 0, more_dead }).map(findingText)
   expect(said(0, false)).toEqual([])
-  expect(said(1, false)).toEqual([expect.stringContaining('1 order has dead letters: ')])
+  expect(said(1, false)).toEqual([expect.stringMatching(/^!! +1 order has dead letters: /)])
   expect(said(2, true)).toEqual([expect.stringContaining('at least 2 of the orders have dead letters: ')])
 })
 
@@ -170,7 +170,7 @@ test.each([
   'dead letters that belong to no order are not counted as orders (%i, others are hidden: %s)',
   (unnamed, more_dead, words) => {
     expect(deadNotices({ flags }, { dead: 0, unnamed, more_dead }).map(findingText)).toEqual([
-      `note  ${words}: the worker cannot read such a message and quarantines it when it is replayed\n      → relay dead list --local`,
+      `!!    ${words}: the worker cannot read such a message and quarantines it when it is replayed\n      → relay dead list --local`,
     ])
   },
 )
