@@ -11,7 +11,7 @@ import { importsReader } from '../imports.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { alarmMemory } from '../status/active.ts'
 import { withBeginnings } from '../status/beginnings.ts'
-import { failingOf, newKeyOf, unavailableMemory } from '../status/failing.ts'
+import { failingOf, lastAnswered, newKeyOf, unavailableMemory } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
 import {
   accountantNotices,
@@ -54,6 +54,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
     ),
   )
   const newKey = live.poll('new-key', every.queues, async () => newKeyOf(context, await failing()))
+  const answered = live.poll('answered', every.alarms, async () => lastAnswered(context, await failing()))
   const ages = live.poll('ages', every.metrics, async () => agesOf(context, await queues(), series))
   const remembered = alarmMemory()
   const alarms = live.poll('alarms', every.alarms, async () => {
@@ -87,6 +88,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
         imports: await readable(imports()),
         failing: await readable(failing()),
         newKey: await readable(newKey()),
+        answered: await readable(answered()),
         alarms: (await readable(alarms())) ?? [],
         signatures: await readable(signatures()),
       }

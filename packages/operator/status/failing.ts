@@ -5,6 +5,8 @@ import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import { NEW_VALUE_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
+import { hasLog } from '../core/local-log.ts'
+import { newestOf } from '../core/log.ts'
 import { type DeadLetters, isUnavailable } from '../model/failing-event.ts'
 import { say, type WaitingCode } from '../model/waiting-texts.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
@@ -95,6 +97,23 @@ export const unavailableMemory = () => {
     last = isOver ? undefined : [last ?? '', failing.unavailable_at ?? ''].toSorted().at(-1) || undefined
     return { ...failing, unavailable_at: last }
   }
+}
+
+/**
+ * When the service last answered a call for an order since it was found unavailable, ISO 8601. Other orders may still wait
+ * for their turn.
+ */
+export const lastAnswered = async (
+  context: Context,
+  { unavailable_at }: { unavailable_at: string | undefined },
+): Promise<string | undefined> => {
+  if (unavailable_at === undefined || !hasLog(context)) return undefined
+  const since = new Date(unavailable_at)
+  // Events whose calls fail are retried, not processed.
+  const [at] = await newestOf(context, { since, messages: ['event processed'] }, 1, line =>
+    Number(line.fields.calls) > 0 && line.at > since ? line.at : undefined,
+  )
+  return at?.toISOString()
 }
 
 /** The failing orders that are retried; those whose event is a dead letter may have failed longer, and fill pages. */

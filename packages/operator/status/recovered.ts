@@ -14,6 +14,8 @@ type Facts = {
   queues?: Queues | undefined
   signatures?: SignatureRecovery | undefined
   newKey?: NewKey | undefined
+  /** When the service last answered a call since it was found unavailable, ISO 8601. */
+  answered?: string | undefined
 }
 
 /** A new API key, ISO 8601, with which no call is known to have been refused, and in how many seconds the relay uses it. */
@@ -42,6 +44,8 @@ export const RECOVERED = {
     'The accounting service was unavailable at {time}, when the relay called it for an order; orders wait.',
   'recovered/service':
     'The accounting service was unavailable; no order fails because of it anymore. The alarm ends shortly.',
+  'recovered/answering':
+    'The accounting service was unavailable; it answered a call for an order at {time}. The other orders that wait are retried. Unless the service is unavailable again, the alarm ends shortly.',
   'recovered/key':
     'The accounting service rejected the API key; no order fails because of it anymore. The alarm ends shortly.',
   'recovered/new-key':
@@ -67,7 +71,10 @@ const empty =
     isEmpty(name, facts) && say('recovered/queue')
 
 const ALARMS: Partial<Record<AlarmCode, Recovered>> = {
-  'breaker-open': facts => none('unavailable', facts) && say('recovered/service'),
+  'breaker-open': facts =>
+    none('unavailable', facts)
+      ? say('recovered/service')
+      : facts.answered !== undefined && say('recovered/answering', { time: facts.answered }),
   'service-unauthorized': facts =>
     none('unauthorized', facts)
       ? say('recovered/key')

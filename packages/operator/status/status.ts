@@ -19,7 +19,7 @@ import { type Depth, type Queues, queuesOf, totalOf } from '../core/queue.ts'
 import { removedNotices } from '../stores/removed.ts'
 import { activeAlarms, minuteOf } from './active.ts'
 import { isWatched, WATCHED, withBeginnings } from './beginnings.ts'
-import { failingOf, newKeyOf } from './failing.ts'
+import { failingOf, lastAnswered, newKeyOf } from './failing.ts'
 import {
   FLOW_NAMES,
   flowFacts,
@@ -242,7 +242,13 @@ const status = async (context: Context): Promise<Report> => {
     ...expiring,
     ...accountant,
   ]
-  const newKey = await newKeyOf(context, failing)
+  const known = {
+    failing,
+    queues,
+    signatures: signatures.recovery,
+    newKey: await newKeyOf(context, failing),
+    answered: await lastAnswered(context, failing),
+  }
   // After the dead letters of failing orders, since two readers would hide messages from each other.
   const alarms = await withBeginnings(context, states)
   const active = activeAlarms(alarms)
@@ -273,12 +279,7 @@ const status = async (context: Context): Promise<Report> => {
     text: lines(
       alarmLines(
         context,
-        active.map(alarm => ({
-          ...alarm,
-          text:
-            stateText(alarm.code, { failing, queues, signatures: signatures.recovery, newKey })?.text ??
-            alarm.summary,
-        })),
+        active.map(alarm => ({ ...alarm, text: stateText(alarm.code, known)?.text ?? alarm.summary })),
       ),
       failingText ?? (isFine && 'No alarm is active.'),
       notices.map(findingText),

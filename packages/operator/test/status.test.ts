@@ -3,7 +3,7 @@ import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { activeAlarms, alarmMemory } from '../status/active.ts'
-import { failingText, lastFailed, newKeyOf, unavailableMemory } from '../status/failing.ts'
+import { failingText, lastAnswered, lastFailed, newKeyOf, unavailableMemory } from '../status/failing.ts'
 import { FLOW_NAMES, type FlowName, flowFacts, flowRates, type Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
 import { type Refusals, signatureRecovery } from '../status/refusals.ts'
@@ -222,6 +222,33 @@ test('the alarm about the service says when the service was last found unavailab
   )
   expect(stateText('breaker-open', { failing: { ...known, unavailable: 0 } })?.code).toBe('recovered/service')
   expect(stateText('order-stuck', { failing: known })).toBeUndefined()
+})
+
+test('the alarm about the service says that it has answered since, although other orders still wait', async () => {
+  const line = (at: string, calls: number) => ({
+    level: 'INFO',
+    message: 'event processed',
+    timestamp: `2026-11-27T${at}.000Z`,
+    calls,
+  })
+  const lines = [line('10:00:00', 1), line('10:00:05', 1), line('10:00:09', 0)]
+  const logs = async () => ({
+    async *paginateFilterLogEvents() {
+      yield { events: lines.map(each => ({ timestamp: Date.now(), message: JSON.stringify(each) })) }
+    },
+  })
+  const stack = async () => ({ functions: { worker: { name: 'worker' } } })
+  const relay = { local: false, aws: { logs }, stack } as unknown as Context
+  const textOf = async (unavailable_at: string) => {
+    const failing = { count: 9, unavailable: 9, unauthorized: 0, more: false, unavailable_at }
+    return stateText('breaker-open', { failing, answered: await lastAnswered(relay, failing) })?.text
+  }
+  expect(await textOf('2026-11-27T10:00:00.000Z')).toMatch(
+    /^The accounting service was unavailable; it answered a call for an order at 2026-11-27T10:00:05/,
+  )
+  expect(await textOf('2026-11-27T10:00:05.000Z')).toMatch(
+    /, when the relay called it for an order; orders wait/,
+  )
 })
 
 test('the alarm about the API key says that the key was replaced until calls are refused with the new one', async () => {

@@ -58,7 +58,16 @@ export const AlarmTable = ({ alarms }: Pick<Data, 'alarms'>) => (
 )
 
 /** The active alarms, when they started, and what to do about them; before an alarm starts, the failing orders. */
-export const Verdict = ({ alarms, problems, failing, queues, signatures, newKey, notices }: Data) => {
+export const Verdict = ({
+  alarms,
+  problems,
+  failing,
+  queues,
+  signatures,
+  newKey,
+  answered,
+  notices,
+}: Data) => {
   const active = activeAlarms(alarms)
   if (problems.length > 0) {
     return (
@@ -84,7 +93,7 @@ export const Verdict = ({ alarms, problems, failing, queues, signatures, newKey,
       </p>
     )
   }
-  const facts = { failing, queues, signatures: signatures?.recovery, newKey }
+  const facts = { failing, queues, signatures: signatures?.recovery, newKey, answered }
   const list = (
     <ul class="verdict card list" data-tone={active.map(toneOf)[0]}>
       {active.map(alarm => (

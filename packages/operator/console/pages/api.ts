@@ -35,6 +35,7 @@ export const OVERVIEW = reads(
   'alarms',
   'failing',
   'new-key',
+  'answered',
   'imports',
   'signatures',
   'failing-feeds',

@@ -79,7 +79,7 @@ const depthOf = (label: string, depth: Depth | undefined, age?: number, href?: s
 
 /** The path of an order's events through the relay. */
 const Flow = (data: Data) => {
-  const { alarms, queues, ages = {}, failing, rates } = data
+  const { alarms, queues, ages = {}, failing, answered, rates } = data
   const { recent, minutes } = rates ?? { minutes: 1 }
   const behind = (queues?.feeds ?? [])
     .map(({ source, depth = { waiting: 0, inFlight: 0 } }) => ({ source, depth }))
@@ -116,7 +116,7 @@ const Flow = (data: Data) => {
           )}
         </Figure>
         {alarms.some(alarm => alarm.code === 'breaker-open' && isActive(alarm)) &&
-          recoveredText('breaker-open', { failing }) === undefined && (
+          recoveredText('breaker-open', { failing, answered }) === undefined && (
             <Figure label={t('Accounting service')} value={t('unavailable')} tone="bad">
               {failing?.unavailable_at && (
                 <small>{t('as of {time}', { time: <Ago iso={failing.unavailable_at} /> })}</small>
