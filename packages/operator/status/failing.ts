@@ -3,10 +3,11 @@ import { hasEarlyAttempts } from '@order-relay/lib/orders/early-retry.ts'
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
 import { NEW_VALUE_INTERVAL_MS } from '@order-relay/lib/platform/parameters.ts'
+import * as v from 'valibot'
 import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { hasLog } from '../core/local-log.ts'
-import { newestOf } from '../core/log.ts'
+import { type LogLine, newestOf } from '../core/log.ts'
 import { type DeadLetters, isUnavailable } from '../model/failing-event.ts'
 import { say, type WaitingCode } from '../model/waiting-texts.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
@@ -63,22 +64,47 @@ export const lastFailed = (
     .toSorted()
     .at(-1)
 
+const PROCESSED = 'event processed'
+
+/** Events whose calls fail are retried, not processed. */
+const isAnswered = ({ message, fields }: LogLine) => message === PROCESSED && Number(fields.calls) > 0
+
+const unauthorized = v.object({ error: v.object({ code: v.literal('unauthorized') }) })
+
+/** How far back to search for the last call before a new key, in milliseconds; waiting events are retried more often. */
+const SEARCHED_MS = 20 * 60_000
+
+/** Whether the last call for an order before a time was refused with the API key. */
+const wasRefused = async (context: Context, before: Date) => {
+  if (!hasLog(context)) return false
+  const since = new Date(before.getTime() - SEARCHED_MS)
+  const [refused] = await newestOf(context, { since, messages: [PROCESSED, 'event retried'] }, 1, line => {
+    if (line.at >= before) return undefined
+    if (isAnswered(line)) return false
+    return v.is(unauthorized, line.fields) || undefined
+  })
+  return refused === true
+}
+
 /** How long after it is stored calls may be refused with the key that it replaces; a call lasts up to ten seconds. */
 const NEW_KEY_MS = NEW_VALUE_INTERVAL_MS + 10_000
 
 /**
- * The API key that has replaced the refused one, unless calls have been refused since the relay knows it.
+ * The API key that has replaced a refused one, unless calls have been refused since the relay knows it.
  *
  * @param failing the last refusal that orders wait for
  */
 export const newKeyOf = async (
-  { parameters }: Pick<Context, 'parameters'>,
+  context: Context,
   { unauthorized_at: refused }: { unauthorized_at: string | undefined },
 ): Promise<NewKey | undefined> => {
   if (refused === undefined) return undefined
   // Without the right to read it, the alarm ends later.
-  const { modified: stored } = (await parameters.find(PARAMETERS.accountingKey).catch(() => undefined)) ?? {}
+  const { modified: stored } =
+    (await context.parameters.find(PARAMETERS.accountingKey).catch(() => undefined)) ?? {}
   if (stored === undefined || Date.parse(refused) >= stored.getTime() + NEW_KEY_MS) return undefined
+  // If only later calls were refused, the new key may be the one that is refused.
+  if (new Date(refused) >= stored && !(await wasRefused(context, stored))) return undefined
   return { stored: stored.toISOString(), count: NEW_VALUE_INTERVAL_MS / 1000 }
 }
 
@@ -109,9 +135,8 @@ export const lastAnswered = async (
 ): Promise<string | undefined> => {
   if (unavailable_at === undefined || !hasLog(context)) return undefined
   const since = new Date(unavailable_at)
-  // Events whose calls fail are retried, not processed.
-  const [at] = await newestOf(context, { since, messages: ['event processed'] }, 1, line =>
-    Number(line.fields.calls) > 0 && line.at > since ? line.at : undefined,
+  const [at] = await newestOf(context, { since, messages: [PROCESSED] }, 1, line =>
+    isAnswered(line) && line.at > since ? line.at : undefined,
   )
   return at?.toISOString()
 }

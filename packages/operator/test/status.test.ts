@@ -224,21 +224,26 @@ test('the alarm about the service says when the service was last found unavailab
   expect(stateText('order-stuck', { failing: known })).toBeUndefined()
 })
 
-test('the alarm about the service says that it has answered since, although other orders still wait', async () => {
-  const line = (at: string, calls: number) => ({
+/** A relay on AWS with these events in the log of its worker. */
+const relayWith = (...events: readonly (readonly [at: string, outcome: number | 'unauthorized'])[]) => {
+  const lines = events.map(([at, outcome]) => ({
     level: 'INFO',
-    message: 'event processed',
     timestamp: `2026-11-27T${at}.000Z`,
-    calls,
-  })
-  const lines = [line('10:00:00', 1), line('10:00:05', 1), line('10:00:09', 0)]
+    ...(outcome === 'unauthorized'
+      ? { message: 'event retried', error: { code: outcome } }
+      : { message: 'event processed', calls: outcome }),
+  }))
   const logs = async () => ({
     async *paginateFilterLogEvents() {
       yield { events: lines.map(each => ({ timestamp: Date.now(), message: JSON.stringify(each) })) }
     },
   })
   const stack = async () => ({ functions: { worker: { name: 'worker' } } })
-  const relay = { local: false, aws: { logs }, stack } as unknown as Context
+  return { local: false, aws: { logs }, stack } as unknown as Context
+}
+
+test('the alarm about the service says that it has answered since, although other orders still wait', async () => {
+  const relay = relayWith(['10:00:00', 1], ['10:00:05', 1], ['10:00:09', 0])
   const textOf = async (unavailable_at: string) => {
     const failing = { count: 9, unavailable: 9, unauthorized: 0, more: false, unavailable_at }
     return stateText('breaker-open', { failing, answered: await lastAnswered(relay, failing) })?.text
@@ -254,9 +259,9 @@ test('the alarm about the service says that it has answered since, although othe
 test('the alarm about the API key says that the key was replaced until calls are refused with the new one', async () => {
   const modified = new Date('2026-11-27T10:00:00.000Z')
   const parameters = { find: async () => ({ value: 'key', version: 2, modified }) }
-  const textOf = async (refused: string) => {
+  const textOf = async (refused: string, relay = relayWith()) => {
     const unauthorized_at = `2026-11-27T${refused}Z`
-    const newKey = await newKeyOf({ parameters } as unknown as Context, { unauthorized_at })
+    const newKey = await newKeyOf({ ...relay, parameters } as unknown as Context, { unauthorized_at })
     const facts = { failing: { count: 1, unavailable: 0, unauthorized: 1, more: false }, newKey }
     return stateText('service-unauthorized', facts)?.text
   }
@@ -264,8 +269,12 @@ test('the alarm about the API key says that the key was replaced until calls are
     /^The .* rejected the API key, which was replaced at 2026-11-27T10:00:00/,
   )
   // Until the relay knows the new key, its calls are refused with the previous one.
-  expect([await textOf('09:59:00'), await textOf('10:00:20')]).toEqual([replaced, replaced])
-  expect(await textOf('10:00:30')).toBeUndefined()
+  const refused = relayWith(['09:58:00', 1], ['09:59:00', 'unauthorized'], ['09:59:30', 0])
+  expect([await textOf('09:59:00'), await textOf('10:00:20', refused)]).toEqual([replaced, replaced])
+  expect(await textOf('10:00:30', refused)).toBeUndefined()
+  // The new key is the one that is refused.
+  const accepted = relayWith(['09:58:00', 'unauthorized'], ['09:59:00', 1], ['10:00:10', 'unauthorized'])
+  expect([await textOf('10:00:10', accepted), await textOf('10:00:10')]).toEqual([undefined, undefined])
 })
 
 test('in the local stack, the dead letters of a store with an SQS feed raise its alarm', async () => {
