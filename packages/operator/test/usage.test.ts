@@ -25,7 +25,7 @@ test.each<[string[], number, RegExp]>([
     /^\{"error":\{"message":"Cannot read the command: the subcommand is missing; see/,
   ],
   [['orders', 'show', '--verbose'], 2, /\n {4}at /],
-  [['dead', 'replay', '--from', '/nonexistent', '--local'], 1, /^Cannot read "\/nonexistent": ENOENT/],
+  [['dead', 'replay', '--from', 'missing.json', '--local'], 1, /^Cannot read "missing.json": ENOENT/],
 ])('%j exits with %i and prints %s', async (args, code, words) => {
   const ran = await relay(args)
   expect(ran.out + ran.err).toMatch(words)
@@ -106,7 +106,7 @@ test('reports with a remedy that the local stack is not running', async () => {
 
 test('the launcher runs on any Node, and without credentials suggests to sign in or use --local', async () => {
   const launcher = join(ROOT, 'packages/operator/relay.js')
-  const { code, err } = await startRelay(['dead', 'list'], { HOME: '/nonexistent' }, launcher).ended
+  const { code, err } = await startRelay(['dead', 'list'], { HOME: file() }, launcher).ended
   expect(err).toMatch(/^Cannot use AWS: .*sign in .*or use --local\n$/)
   expect(code).toBe(1)
 })
