@@ -29,7 +29,7 @@ export const storesCommands = ({ program, run }: Cli): void => {
     .action(run((context, options) => listStores(context, options)))
   ofStore(
     'show',
-    "Show a store's keys, with the hour in which each was last used, and its feed: its queue with policy, consumers, and the numbers of waiting messages and of dead letters; and for its developer: the code of a consumer or receiver (for an exact store, a sample message), and the policy of the consumer's role.",
+    "Show a store's keys, with the hour in which each was last used, and its feed: its queue with policy, consumers, and the numbers of waiting messages and of dead letters; and for its developer: the code of a consumer or receiver (for an exact store, also a sample message), and the policy of the consumer's role.",
   ).action(run((context, source) => showStore(context, source)))
   ofStore(
     'key',

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { allow, policy } from '@order-relay/deploy/cloudformation.ts'
 import { CONSUME } from '@order-relay/deploy/queues.ts'
 import { relayHeaders } from '@order-relay/lib/feeds/deliver.ts'
@@ -10,7 +8,6 @@ import { readEnvironment } from '@order-relay/local/credentials.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { facts, findingText, lines, shellWord, table } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
-import { ROOT } from '../core/stack.ts'
 import { jsonOf } from '../core/webhook.ts'
 import { type DeadOfStore, deadFinding, deadOfHttp, type ReadDead } from '../feeds/dead.ts'
 import { type FailingFeed, failingFeeds } from '../feeds/failing.ts'
@@ -18,6 +15,7 @@ import { storesWithSecret } from '../model/feed-secrets.ts'
 import { messageMaker } from '../model/sample-messages.ts'
 import { keyLabel, keysWithUse, storeKeysOf } from './credentials.ts'
 import { registrationOf } from './endpoints.ts'
+import { programsOf } from './programs.ts'
 
 /** The feed of a store; `self` if the store registers its URL. */
 const feedOf = async (context: Context, { source, feed }: Store, hasSecret: boolean) => {
@@ -102,41 +100,11 @@ export const listStores = async (
   return { data: { stores }, text: table(columns, rows) }
 }
 
-/** The code of an example without its header, with replacements. */
-const example = (file: string, changes: Readonly<Record<string, string>> = {}): string => {
-  const text = readFileSync(join(ROOT, 'examples', file), 'utf8')
-  const code = text.slice(/^import /m.exec(text)?.index).trimEnd()
-  return Object.entries(changes).reduce((changed, [from, to]) => changed.replace(from, to), code)
-}
-
-/** What an exact store receives: a message and its headers or attributes. */
-const forExact = (store: Store) => {
+/** A message to an exact store, with its headers or attributes. */
+const sampleOf = (store: Store) => {
   const { json, attributes = {} } = messageMaker(store, 'order')('1', 1)
   const message = JSON.parse(json)
   return store.feed === 'sqs' ? { message, attributes } : { message, headers: relayHeaders(attributes) }
-}
-
-/** Code that runs unchanged on Node 20 or later and in Python. It does not read the messages of exact stores. */
-const forPrograms = (isSqs: boolean, url: string) => {
-  const name = isSqs ? 'sqs-consumer' : 'http-receiver'
-  const javaScript = example(`${name}.ts`, {
-    "process.argv[2] ?? ''": `'${url}'`,
-    './once.ts': './once.mjs',
-    'store.sqlite': 'handled',
-    // Files have no transactions.
-    'Its writes belong in the transaction that records the message':
-      'A message is handled again if the program is killed before it is recorded: see once.mjs',
-  })
-  const python = example(`${name}.py`, { 'import sys\n': '', 'sys.argv[1]': `"${url}"` })
-  return {
-    // The example has no types; Node 20 has no SQLite.
-    'store.mjs': `// npm install order-relay-store${isSqs ? ' @aws-sdk/client-sqs' : ''}
-// Until order-relay-store is published: packages/store/README.md says how to install it
-${javaScript}`,
-    'once.mjs': example('once.mjs'),
-    'store.py': `${isSqs ? '# pip install boto3\n' : ''}${python}`,
-    'once.py': example('once.py'),
-  }
 }
 
 /** Information for the developer of a store with an SQS feed. */
@@ -199,7 +167,8 @@ export const showStore = async (context: Context, source: string, read?: ReadDea
     ...(feed === 'sqs'
       ? await forConsumer(context, url, arn)
       : await forReceiver(context, store, 'url' in endpoint ? endpoint.url : undefined)),
-    ...(exact ? forExact(store) : forPrograms(feed === 'sqs', url)),
+    ...programsOf(store, url),
+    ...(exact && sampleOf(store)),
   }
   const messages = exact ? 'order.updated, as the service sends it' : undefined
   const queue = { url, arn, waiting, in_flight, policy: jsonOf(Policy) }
