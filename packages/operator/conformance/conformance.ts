@@ -10,7 +10,7 @@ import type { Finding } from '../core/findings.ts'
 import { durationOption } from '../core/options.ts'
 import { findingColor, findingsReport, findingText } from '../core/output.ts'
 import { printLines, progress, type Terminal } from '../core/terminal.ts'
-import { endpointRemedy } from '../model/remedies.ts'
+import { endpointRemedy, type TestMessage } from '../model/remedies.ts'
 import { endpointOf, registeredEndpoint } from '../stores/endpoints.ts'
 import { httpFeed } from './http-feed.ts'
 import { FIRST, type Playing, PREFIX, play } from './play.ts'
@@ -46,7 +46,7 @@ const feedOf = async (
   const { feed, ...store } = storeNamed(context, source)
   if (feed === 'sqs') return feedInQueue(context, store, options)
   const httpStore = { ...store, feed }
-  const remedyOf = (error: FeedError) => endpointRemedy(context, httpStore, error)
+  const remedyOf = (error: FeedError, sent: TestMessage) => endpointRemedy(context, httpStore, error, sent)
   const registers = registersItself(httpStore)
   // Read for every message, since the store may register its URL again at any time and then has a new secret.
   const registered = () => registeredEndpoint(context, source)

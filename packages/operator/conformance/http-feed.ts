@@ -2,11 +2,11 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FeedError, httpDelivery } from '@order-relay/lib/feeds/deliver.ts'
 import { hostOf } from '@order-relay/lib/platform/addresses.ts'
-import { httpClient } from '@order-relay/lib/platform/http-client.ts'
+import { headerOf, httpClient, type IncomingResponse } from '@order-relay/lib/platform/http-client.ts'
 import { REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
 import { type Patience, POLL_MS, within } from '../core/async.ts'
-import { UNVERIFIED } from '../model/remedies.ts'
+import { type TestMessage, UNVERIFIED } from '../model/remedies.ts'
 import type { Sent } from '../model/sample-messages.ts'
 import { type Fault, type Feed, LOST_OR_UNLOGGED, type Remedy } from './feed.ts'
 
@@ -69,7 +69,7 @@ export const httpFeed = ({
 }: {
   target: () => Promise<Target | undefined>
   registers?: boolean
-  remedyOf: (error: FeedError) => Remedy
+  remedyOf: (error: FeedError, sent: TestMessage) => Remedy
 } & Patience) => {
   const http = httpClient()
   /** Sends one request, and resolves with why it was not accepted and the remedy. */
@@ -84,8 +84,16 @@ export const httpFeed = ({
     const { url, secret } = found
     const { event, delivery, json, attributes } = message
     const signed = { url, secrets: secrets ?? [secret], event, delivery, body: json, exact: attributes }
+    let response: IncomingResponse | undefined
+    const deliverOnce = httpDelivery({
+      now,
+      async http(request) {
+        response = await http(request)
+        return response
+      },
+    })
     try {
-      await httpDelivery({ http, now })(signed)
+      await deliverOnce(signed)
       return undefined
     } catch (error) {
       if (!(error instanceof FeedError)) throw error
@@ -93,7 +101,8 @@ export const httpFeed = ({
       // The store has registered since the target was read: it refuses the earlier secret or left the earlier URL.
       const isOld = current?.url !== url || (error.status === UNVERIFIED && current.secret !== secret)
       if (isOld) return deliver(message, { now }, true)
-      return { why: error.message.replace(/^Cannot .*?: /, ''), remedy: remedyOf(error) }
+      const location = response && headerOf(response, 'location')
+      return { why: error.message.replace(/^Cannot .*?: /, ''), remedy: remedyOf(error, { url, location }) }
     }
   }
   const send: HttpSend = async (message, changes) => (await deliver(message, changes))?.why

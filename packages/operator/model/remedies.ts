@@ -17,12 +17,15 @@ const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Pick<Store, 'sou
     : say('verify', { explain, command: `relay stores secret ${shellWord(store.source)}${flags}` })
 }
 
+/** The URL to which a test message was sent, and the `Location` of the response. */
+export type TestMessage = { url: string; location: string | undefined }
+
 /** What to do about a redirect. Its target is known only from the `Location` of a test's response. */
-const redirectRemedy = (url: ReturnType<typeof say>, sent: string, location: string | undefined) => {
-  const to = location === undefined ? null : URL.parse(location, sent)
-  if (to === null) return say('redirects', { url })
+const redirectRemedy = (url: ReturnType<typeof say>, sent: TestMessage | undefined) => {
+  const to = sent?.location === undefined ? null : URL.parse(sent.location, sent.url)
+  if (sent === undefined || to === null) return say('redirects', { url })
   // Redirects to https, to another host name, or to the same path with or without a trailing slash.
-  const [from, path] = [new URL(sent), to].map(({ pathname }) => pathname.replace(/\/+$/, ''))
+  const [from, path] = [new URL(sent.url), to].map(({ pathname }) => pathname.replace(/\/+$/, ''))
   return say(from === path ? 'redirects-to' : 'redirects-elsewhere', { url, location: { foreign: to.href } })
 }
 
@@ -38,21 +41,17 @@ const silenceRemedy = (
   return say('check-address', { url })
 }
 
-/**
- * What to do about a store whose endpoint has not accepted a message.
- *
- * @param sent the URL to which a test message was sent, and the `Location` of the response
- */
+/** What to do about a store whose endpoint has not accepted a message. */
 export const endpointRemedy = (
   context: Pick<Context, 'flags'>,
   store: Pick<Store, 'source' | 'feed'>,
   error: Pick<FeedError, 'status' | 'code' | 'message'>,
-  sent?: { url: string; location: string | undefined },
+  sent?: TestMessage,
 ) => {
   const url = say(registersItself(store) ? 'url-registered' : 'url-configured')
   const { status } = error
   if (status === undefined) return silenceRemedy(url, error)
-  if (status >= 300 && status <= 399) return redirectRemedy(url, sent?.url ?? '', sent?.location)
+  if (status >= 300 && status <= 399) return redirectRemedy(url, sent)
   switch (status) {
     case UNVERIFIED:
       return verifyRemedy(context, store)

@@ -4,7 +4,7 @@ import { textOf } from '../../core/coded.ts'
 import { findingsAt, isSigned, serve } from './support.ts'
 
 /** Findings about an exact store whose receiver follows the interface document and handles each delivery once. */
-const exactFindings = async ({ verifies = true, answer = 200, notes = true } = {}) => {
+const exactFindings = async ({ verifies = true, answer = 200, notes = true, location = '' } = {}) => {
   const handled = new Set<string>()
   const received: { names: string; headers: string[]; signature: string }[] = []
   const url = await serve(async (request, response) => {
@@ -22,7 +22,7 @@ const exactFindings = async ({ verifies = true, answer = 200, notes = true } = {
         headers: Object.keys(request.headers).filter(name => /^(relay|webhook)-/.test(name)),
         signature: String(request.headers['x-service-signature']),
       })
-      response.writeHead(answer).end()
+      response.writeHead(answer, location === '' ? {} : { location }).end()
     }
   })
   const findings = await findingsAt(url, {
@@ -53,6 +53,11 @@ test.each([
   [{ answer: 401 }, /answered 401/, /the secret of its feed/],
   [{ answer: 404 }, /answered 404/, /check the path of the URL that the store registers/],
   [{ answer: 307 }, /answered 307/, /does not follow redirects/],
+  [
+    { answer: 308, location: '/webhook/' },
+    /answered 308/,
+    /^the store redirects to http:\/\/127\.0\.0\.1:\d+\/webhook\/, and .*, change the URL that the store registers to it;/,
+  ],
   [{ answer: 500 }, /answered 500/, /find the error in the output of the store/],
   [{ notes: false }, /acknowledged version 1/, /log the delivery/],
 ])('the remedy of the first message depends on what the store did: %j', async (options, found, remedy) => {

@@ -9,7 +9,7 @@ import { type Playing, play } from '../../conformance/play.ts'
 import type { Patience } from '../../core/async.ts'
 import { createContext } from '../../core/context.ts'
 import type { Terminal } from '../../core/terminal.ts'
-import { endpointRemedy } from '../../model/remedies.ts'
+import { endpointRemedy, type TestMessage } from '../../model/remedies.ts'
 
 export const SECRET = 'secret of the store'
 
@@ -45,8 +45,8 @@ export const findingsAt = (
   const { registers = false, ...playing } = options
   const { wait, assertUseful } = playing
   const target = async () => (typeof at === 'string' ? { url: at, secret: SECRET } : at())
-  const remedyOf = (error: FeedError) =>
-    endpointRemedy({ flags: ' --local' }, { source: 'old-shop', feed: { disable_after: 60 } }, error)
+  const remedyOf = (error: FeedError, sent: TestMessage) =>
+    endpointRemedy({ flags: ' --local' }, { source: 'old-shop', feed: { disable_after: 60 } }, error, sent)
   const feed = httpFeed({ target, registers, remedyOf, wait, assertUseful })
   return play({ source: 'shop', terminal, ...playing, ...feed })
 }
