@@ -135,14 +135,17 @@ const errorOf = (order: ListedOrder, language: Language, store: Store) => {
   return causes.join('؛ ')
 }
 
-/** The numbers of all documents: the order result has none until an order is paid or returned as a whole. */
-const numbersOf = (documents: readonly { number: number }[]) =>
-  documents.map(({ number }) => number).join('; ')
-
-/** The methods of all receipts, each once. */
-const methodsOf = (receipts: readonly Receipt[], language: Language) => {
-  const methods = new Set(receipts.map(({ method }) => method))
-  return Array.from(methods, method => (language === 'fa' ? METHODS[method] : method)).join('; ')
+/** The documents of an order: its result has no numbers until it is paid or returned as a whole. */
+const documentsOf = ({ invoice_number }: ListedOrder, language: Language, store: Store) => {
+  const joined = (values: Iterable<string | number>) => [...values].join(language === 'fa' ? '؛ ' : '; ')
+  const receipts = store.receipts.list(invoice_number)
+  const methods = receipts.map(({ method }) => (language === 'fa' ? METHODS[method] : method))
+  return {
+    receipt_number: joined(receipts.map(({ number }) => number)),
+    reference: joined(receipts.map(({ reference }) => reference).filter(Boolean)),
+    method: joined(new Set(methods)),
+    return_number: joined(store.returns.list(invoice_number).map(({ number }) => number)),
+  }
 }
 
 /**
@@ -181,15 +184,12 @@ const moneyOf = (order: ListedOrder, store: Store) =>
     : { ...partsOf(order, store), balance: balanceOf(order), draft_total: null }
 
 const cellsOf = (order: ListedOrder, { language, calendar }: SpreadsheetQuery, store: Store) => {
-  const receipts = store.receipts.list(order.invoice_number)
   const returnRows = store.returnRows.list(order.invoice_number)
   const cells: Record<keyof typeof COLUMNS, Cell> = {
     ...order,
     date: dayIn(order.date, calendar),
     status: language === 'fa' ? LABELS[order.status] : order.status,
-    receipt_number: numbersOf(receipts),
-    method: methodsOf(receipts, language),
-    return_number: numbersOf(store.returns.list(order.invoice_number)),
+    ...documentsOf(order, language, store),
     returned_tax: sum(returnRows.map(({ tax }) => tax)),
     ...moneyOf(order, store),
     error: errorOf(order, language, store),

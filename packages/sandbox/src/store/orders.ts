@@ -79,7 +79,6 @@ export type ListedOrder = Order & {
   economic_code: string
   postal_code: string
   address: string
-  reference: string | null
   review_reason: string | null
 }
 
@@ -93,9 +92,7 @@ const SELECT = `SELECT o.*, c.mobile, ${buyerField('name')} AS customer_name,
         ORDER BY position DESC LIMIT 1)
       WHEN 'reviewed' THEN error END AS review_reason,
     (SELECT sum_of(coalesce(h.amount, o.total)) FROM held_payments h
-      WHERE h.invoice_number = o.invoice_number) AS held,
-    (SELECT group_concat(reference, '; ') FROM receipts r
-      WHERE r.invoice_number = o.invoice_number AND cancelled_at IS NULL AND reference <> '') AS reference
+      WHERE h.invoice_number = o.invoice_number) AS held
   FROM orders o
   JOIN customers c ON c.code = o.customer_code
   ${JOIN_CLOSED}`
