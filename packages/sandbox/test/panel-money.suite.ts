@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { fill, type OpenAt } from '@order-relay/test-support/browser.ts'
-import { type Client, order, PAYMENT, row } from './world.ts'
+import { type Client, eventually, order, PAYMENT, row } from './world.ts'
 
 /** What the accountant does with payments, returns and credits. */
 export const moneyTests = (openAt: OpenAt, client: () => Client) => {
@@ -256,10 +256,27 @@ export const moneyTests = (openAt: OpenAt, client: () => Client) => {
     await page.getByRole('button', { name: 'Register return' }).click()
     const dialog = page.getByRole('dialog', { name: 'Register return: 1' })
     await dialog.getByText('Amount of the return: 5,555 rials').waitFor()
+    const result = dialog.getByRole('status')
     await dialog.getByLabel('What to return').selectOption('Some of the goods')
+    await eventually(
+      () => result.evaluate(({ textContent, ariaBusy }) => [textContent, ariaBusy]),
+      ([text, isBusy]) => isBusy === 'false' && text?.startsWith('Amount') === false,
+    )
+    expect(await result.textContent()).toBe('')
+    await fill(dialog, {}, 'Register return')
     await dialog.getByText('Must be greater than zero in at least one row').waitFor()
     await dialog.getByLabel(/return of .*قهوه ترک/).fill('1')
     await dialog.getByText('Amount of the return: 1,100 rials').waitFor()
+    const colorOf = () => page.evaluate('getComputedStyle(document.querySelector(".outcome")).color')
+    const color = await colorOf()
+    await page.route(/\/return\?/, async route => {
+      await page.waitForTimeout(500)
+      await route.continue()
+    })
+    await dialog.getByLabel('Reason').fill('x')
+    await eventually(colorOf, found => found !== color)
+    await eventually(colorOf, found => found === color)
+    await page.unroute(/\/return\?/)
     expect(await violationsOf(page)).toEqual([])
     await fill(dialog, {}, 'Register return')
     await dialog.waitFor({ state: 'detached' })

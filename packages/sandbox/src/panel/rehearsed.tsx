@@ -1,7 +1,7 @@
 import { FormContext, Outcome } from '@order-relay/web/form.tsx'
 import { type Values, valuesOf } from '@order-relay/web/form-values.ts'
 import { Refusal } from '@order-relay/web/http.ts'
-import { namedProblem } from '@order-relay/web/problems.ts'
+import { controlOf, inWords, namedProblem } from '@order-relay/web/problems.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
@@ -28,7 +28,13 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const typed = useSignal(0)
   const preview = useSignal({ text: '', isProblem: false })
   const isCurrent = useSignal(false)
-  const { problems, busy, confirmation } = useContext(FormContext)
+  const { draft, problems, busy, confirmation } = useContext(FormContext)
+  /** An empty field that nobody has edited is not a mistake before the form is submitted. */
+  const isUntouched = (error: unknown, form: HTMLFormElement) => {
+    const { field = '' } = inWords(error, form)
+    const control = controlOf(form, field)
+    return draft.peek()[field] === undefined && control instanceof HTMLInputElement && control.value === ''
+  }
   useLayoutEffect(() => {
     confirmation.current = async values => {
       const text = await rehearse(values)
@@ -56,7 +62,7 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
       try {
         show(await rehearse(valuesOf(form)))
       } catch (error) {
-        show(namedProblem(error, form), true)
+        show(isUntouched(error, form) ? '' : namedProblem(error, form), true)
       }
     }, PAUSE_MS)
     return () => {
