@@ -54,10 +54,6 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
       expires: unixSeconds(accepted_at) + KEPT,
     })
   }
-  const acceptedOf = (item: Item, name: string): Accepted | undefined => {
-    const [accepted_at, id] = item[name]?.S?.split(' ') ?? []
-    return id === undefined ? undefined : { id, accepted_at: Number(accepted_at) }
-  }
 
   return {
     /**
@@ -88,32 +84,38 @@ export const announcementRepository = (dynamodb: DynamoDB, table: string) => {
       const { Item = {} } = await dynamodb.send(
         new GetItemCommand({ TableName: table, Key: announcementKey(order), ConsistentRead }),
       )
-      const requests = REQUEST_KINDS.flatMap(kind => {
-        const request = acceptedOf(Item, kind)
-        return request === undefined ? [] : [{ ...request, kind }]
-      })
-      return {
-        ...(requests.length > 0 && { requests }),
-        ...(Item.accepted?.SS !== undefined && { accepted: Item.accepted.SS }),
-        withdrawals: REQUEST_KINDS.flatMap(of => {
-          const withdrawal = acceptedOf(Item, `withdraw_${of}`)
-          return withdrawal === undefined ? [] : [{ ...withdrawal, of }]
-        }),
-      }
+      return announcedIn(Item)
     },
   }
 }
 
 export type Announcements = ReturnType<typeof announcementRepository>
 
+const acceptedOf = (item: Item, name: string): Accepted[] => {
+  const [accepted_at, id] = item[name]?.S?.split(' ') ?? []
+  return id === undefined ? [] : [{ id, accepted_at: Number(accepted_at) }]
+}
+
+/** The announcements in the item of an order. */
+export const announcedIn = (item: Item): Announced => {
+  const requests = REQUEST_KINDS.flatMap(kind => acceptedOf(item, kind).map(each => ({ ...each, kind })))
+  return {
+    ...(requests[0] && { requests }),
+    ...(item.accepted?.SS && { accepted: item.accepted.SS }),
+    withdrawals: REQUEST_KINDS.flatMap(of =>
+      acceptedOf(item, `withdraw_${of}`).map(each => ({ ...each, of })),
+    ),
+  }
+}
+
 /**
  * The announced requests of an item with their bodies (empty if not announced). Operators read these, since reading an
  * event from the queue would hide it from the worker.
  */
 export const announcedBodies = (item: Item) =>
-  REQUEST_KINDS.flatMap(kind => {
-    const [, id, ...body] = item[kind]?.S?.split(' ') ?? []
-    return id === undefined ? [] : [{ kind, id, body: body.join(' ') }]
+  (announcedIn(item).requests ?? []).map(({ kind, id, accepted_at }) => {
+    const body = item[kind]?.S?.slice(`${accepted_at} ${id} `.length) ?? ''
+    return { kind, id, body }
   })
 
 /** The announced requests and withdrawals of an order that the worker has not handled yet, in the sequence of the queue. */

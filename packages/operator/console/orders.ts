@@ -16,7 +16,7 @@ import { idsAbout } from '../dead-letters/quarantine.ts'
 import { messagesOf } from '../feeds/messages.ts'
 import { asRetried, type DeadLetters, type DeadLettersOfOrder } from '../model/failing-event.ts'
 import { lastAttempt, timelineOf } from '../model/orders.ts'
-import { announcedContents, announcedOf, sourcesOf } from '../model/read.ts'
+import { announcedOf, sourcesOf } from '../model/read.ts'
 import { checkOrder } from '../orders/check.ts'
 import { contentOf } from '../orders/content.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
@@ -137,14 +137,13 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
     ),
     get('order', key, async ({ source, external_id }) => {
       const timeline = await timelineOf(context, { source, external_id })
-      const { announced, entries, complete } = timeline
+      const { announced, bodies, entries, complete } = timeline
       const { order } = timeline.stored
       const letters = await deadLetters([source])
       const stored = asRetried(timeline.stored, letters)
       const dead = letters(order)
       const { version, doubt, result } = order
       const queued = announcedRequests(order, announced)
-      const contents = queued.length === 0 ? [] : await announcedContents(context, order)
       const openOf = (id: string) => openRequests(order).find(each => idsOf(each).includes(id))
       const paying = order.ended.flatMap(({ withPayment, ids }) => (withPayment ? ids : []))
       return {
@@ -168,7 +167,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
             }
           }),
           ...queued.map(view => {
-            const request = contents.find(({ id, body }) => id === view.id && body !== '')
+            const request = bodies.find(({ id, body }) => id === view.id && body !== '')
             const content = request && contentOf(request)
             return { ...view, refused_at: undefined, content, with_payment: false }
           }),

@@ -1,4 +1,4 @@
-import type { Announced } from '@order-relay/lib/orders/announcements.ts'
+import type { Announced, announcedBodies } from '@order-relay/lib/orders/announcements.ts'
 import { entryKeyItem, entryOf, type HistoryEntry } from '@order-relay/lib/orders/history.ts'
 import { newOrder } from '@order-relay/lib/orders/order.ts'
 import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
@@ -9,7 +9,7 @@ import { cannot } from '../core/errors.ts'
 import { hasLog } from '../core/local-log.ts'
 import { newestOf } from '../core/log.ts'
 import { shellWord } from '../core/output.ts'
-import { announcementsOf, ordersOf, readOrders } from './read.ts'
+import { announcedWithBodies, ordersOf, readOrders } from './read.ts'
 
 /** A command for an order, to be shown in messages. */
 export const commandFor = (
@@ -53,6 +53,7 @@ export const lastEntryOf = ({ entry_at, updated_at }: StoredOrder) => entry_at ?
 type Timeline = {
   stored: StoredOrder
   announced: Announced
+  bodies: ReturnType<typeof announcedBodies>
   /** Newest first. */
   entries: readonly HistoryEntry[]
   /** Whether the first change is included: it may be unrecorded, or beyond the limit. */
@@ -68,7 +69,8 @@ const TIMELINE_MOST = 200
  */
 export const timelineOf = async (context: Context, key: OrderKey): Promise<Timeline> => {
   const orders = await ordersOf(context)
-  const [found, announced] = await Promise.all([orders.get(key), announcementsOf(context).get(key)])
+  const [found, announcements] = await Promise.all([orders.get(key), announcedWithBodies(context, key)])
+  const { announced } = announcements
   const { source, external_id } = key
   const stored =
     found ??
@@ -85,12 +87,12 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   while (at !== undefined && entries.length < TIMELINE_MOST) {
     const Key = entryKeyItem({ source, external_id, at })
     const { Item } = await context.dynamodb.getItem({ TableName: context.nameOf(TABLES.history), Key })
-    if (Item === undefined) return { stored, announced, entries, complete: false }
+    if (Item === undefined) return { stored, ...announcements, entries, complete: false }
     const entry = entryOf(Item)
     entries.push(entry)
     at = entry.previous
   }
-  return { stored, announced, entries, complete: at === undefined }
+  return { stored, ...announcements, entries, complete: at === undefined }
 }
 
 /** The last attempt of an event: when the worker processed it, failed to, or moved it to the bulk queue. */

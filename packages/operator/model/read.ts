@@ -1,6 +1,7 @@
 import {
   type Announced,
   announcedBodies,
+  announcedIn,
   announcementKey,
   announcementRepository,
 } from '@order-relay/lib/orders/announcements.ts'
@@ -20,13 +21,13 @@ export const ordersOf = async ({ dynamodb, stack }: Context) =>
 export const announcementsOf = ({ dynamodb, nameOf }: Context) =>
   announcementRepository(dynamodb, nameOf(TABLES.deliveries))
 
-/** The announced requests of an order with their bodies. */
-export const announcedContents = async ({ dynamodb, nameOf }: Context, order: OrderKey) => {
+/** The announcements of an order, and its announced requests with their bodies. */
+export const announcedWithBodies = async ({ dynamodb, nameOf }: Context, order: OrderKey) => {
   const { Item = {} } = await dynamodb.getItem({
     TableName: nameOf(TABLES.deliveries),
     Key: announcementKey(order),
   })
-  return announcedBodies(Item)
+  return { announced: announcedIn(Item), bodies: announcedBodies(Item) }
 }
 
 /** Maximum number of keys in a DynamoDB request. */

@@ -16,8 +16,8 @@ import { deliveryWith } from '../deliveries.ts'
 import { asRetried } from '../model/failing-event.ts'
 import { collect, type Kind, type Message, summaryOf, withId } from '../model/message.ts'
 import {
-  announcedContents,
   announcedOf,
+  announcedWithBodies,
   BATCH,
   indexItems,
   orderKeys,
@@ -160,8 +160,8 @@ const blockedOrders = async (context: Context) => {
 const behindEvents = async (context: Context, begins: (text: string) => boolean): Promise<Candidate[]> => {
   const found: Candidate[] = []
   await inParallel(await blockedOrders(context), WIDTH, async ({ source, external_id }) => {
-    const requests = await announcedContents(context, { source, external_id })
-    const matches = requests.flatMap(({ id, body }): Match[] => {
+    const { bodies } = await announcedWithBodies(context, { source, external_id })
+    const matches = bodies.flatMap(({ id, body }): Match[] => {
       const reference = referenceIn(body)
       return [
         { by: 'request', text: id },
