@@ -4,7 +4,7 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { credentialsIn } from '@order-relay/local/credentials.ts'
 import { partiesOf } from '@order-relay/local/demo/parties.ts'
-import { runDemo, type Step } from '@order-relay/local/demo/run.ts'
+import type { Demo, Step } from '@order-relay/local/demo/run.ts'
 import { queueUrl, REGION, urlOf } from '@order-relay/local/settings.ts'
 import type { Stack } from '@order-relay/local/stack.ts'
 import { sign } from 'order-relay-store'
@@ -179,8 +179,8 @@ const steps: readonly Step<Parties>[] = [
 // The steps already print what the functions log.
 process.env.POWERTOOLS_LOG_LEVEL = 'WARN'
 
-await runDemo<Parties>({
+export const demo: Demo<Parties> = {
   steps,
   partiesOf: connected,
   look: (_, { shop }) => `The shop's orders: ${shop.url}`,
-})
+}

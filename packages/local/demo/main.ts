@@ -6,7 +6,7 @@ import { credentialsIn } from '../credentials.ts'
 import { SOURCE } from './acts.ts'
 import { readArguments, USAGE } from './arguments.ts'
 import { partiesOf } from './parties.ts'
-import { runDemo } from './run.ts'
+import { type Demo, runDemo } from './run.ts'
 import { story } from './story.ts'
 
 const CONNECTORS = join(import.meta.dirname, '../../../connectors')
@@ -20,18 +20,21 @@ const given = () => {
   }
 }
 
-const { connector: name, help } = given()
+const { connector: name, help, ...options } = given()
 if (help) {
   process.stdout.write(USAGE)
   process.exit()
 }
 if (name === undefined)
-  await runDemo({
-    steps: story,
-    partiesOf: async ({ urls }, dataDir) => partiesOf(urls, SOURCE, credentialsIn(dataDir)),
-    look: ({ consoleUrl, urls }) =>
-      `The order in the console: ${consoleUrl()}#/orders/${SOURCE}/A-1\nRelay ${urls.relay}, sandbox panel ${urls.sandbox}`,
-  })
+  await runDemo(
+    {
+      steps: story,
+      partiesOf: async ({ urls }, dataDir) => partiesOf(urls, SOURCE, credentialsIn(dataDir)),
+      look: ({ consoleUrl, urls }) =>
+        `The order in the console: ${consoleUrl()}#/orders/${SOURCE}/A-1\nRelay ${urls.relay}, sandbox panel ${urls.sandbox}`,
+    },
+    options,
+  )
 
 const connectors = readdirSync(CONNECTORS)
 const connector = connectors.find(each => each.startsWith(name ?? ''))
@@ -39,4 +42,5 @@ if (connector === undefined) {
   process.stderr.write(`Cannot run the demo "${name}": the connectors are ${connectors.join(', ')}\n`)
   process.exit(2)
 }
-await import(join(CONNECTORS, connector, 'demo.ts'))
+const { demo }: { demo: Demo<unknown> } = await import(join(CONNECTORS, connector, 'demo.ts'))
+await runDemo(demo, options)

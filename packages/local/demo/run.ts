@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual, styleText } from 'node:util'
 import { freePorts } from '../ports.ts'
 import { type Stack, startStack } from '../stack.ts'
-import { readArguments } from './arguments.ts'
+import type { readArguments } from './arguments.ts'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -51,13 +51,15 @@ const play = async <Parties>(
  * Runs a demo on a separate stack with its own ports and data, so that it can run alongside `npm start`. Exits the
  * process.
  */
-export const runDemo = async <Parties>({ steps, partiesOf, look }: Demo<Parties>): Promise<never> => {
+export const runDemo = async <Parties>(
+  { steps, partiesOf, look }: Demo<Parties>,
+  { stay: stays, verbose }: Pick<ReturnType<typeof readArguments>, 'stay' | 'verbose'>,
+): Promise<never> => {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   const dataDir = await mkdtemp(join(tmpdir(), 'order-relay-demo-'))
   say('Starting the relay and a sandbox of the accounting service …')
   try {
-    const { verbose, stay: stays } = readArguments(process.argv.slice(2))
     const ports = await freePorts()
     const stack = await startStack({
       ports,
