@@ -1,23 +1,12 @@
-import { isDeepStrictEqual } from 'node:util'
-import { type Announced, announcedRequests } from '@order-relay/lib/orders/announcements.ts'
+import { announcedRequests } from '@order-relay/lib/orders/announcements.ts'
 import { isKnown, isOpen, requestViews, type StoreRequestKind } from '@order-relay/lib/orders/order.ts'
-import type { StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { isForward } from '@order-relay/lib/protocol/status.ts'
 import type { DeliveryRecord } from '@order-relay/lib/webhook/deliveries.ts'
-import type { ServiceOrder } from '../core/accounting.ts'
 import type { Depth } from '../core/queue.ts'
+import { type ComparedOrder, disagreement, hasSucceeded } from './comparison.ts'
 import type { Logged } from './logged.ts'
 import type { Remedy } from './remedies.ts'
-
-/** An order as stored by the relay and, if the service was asked, by the service. */
-export type ComparedOrder = {
-  key: OrderKey
-  stored: StoredOrder | undefined
-  /** Undefined if no request can wait behind another event of the order. */
-  announced: Announced | undefined
-  service: ServiceOrder | { unread: string } | undefined
-}
 
 /** The state of the queues at the time of the audit. */
 export type QueueState = {
@@ -151,44 +140,6 @@ const requestState = (
   // An order keeps only the most recently ended requests.
   return requests.some(other => other.kind === kind && !isOpen(other.state)) ? 'superseded' : 'unaccounted'
 }
-
-const differingFields = (ours: Record<string, unknown>, theirs: Record<string, unknown>) =>
-  [...new Set([...Object.keys(ours), ...Object.keys(theirs)])].filter(
-    field => !isDeepStrictEqual(ours[field], theirs[field]),
-  )
-
-/** The value of a field; a total has separators. */
-const valueText = (field: string, value: unknown) => {
-  if (value === undefined || value === null) return 'nothing'
-  if (typeof value === 'object') return JSON.stringify(value)
-  return field === 'total' ? String(value).replaceAll(/\B(?=(\d{3})+(?!\d|.*\.))/g, ',') : String(value)
-}
-
-/** How an order differs from the service's; undefined if it does not, or was not compared. */
-const disagreement = ({ stored, service }: ComparedOrder): string | undefined => {
-  if (service === undefined || 'unread' in service) return undefined
-  const ours = stored?.order.result
-  if ('unknown' in service)
-    return ours === undefined ? undefined : `is "${ours.status}" here and unknown to the service`
-  const theirs = service.result
-  if (ours === undefined) return `is unknown here and "${theirs.status}" at the service`
-  const fields = differingFields(ours, theirs)
-  if (fields.length === 0) return undefined
-  return ours.status === theirs.status
-    ? `differs in ${fields
-        .map(
-          name =>
-            `${name}: ${valueText(name, ours[name])} here and ${valueText(name, theirs[name])} at the service`,
-        )
-        .join('; ')}`
-    : `is "${ours.status}" here and "${theirs.status}" at the service`
-}
-
-/** Whether the service has carried out a request of the order, and therefore knew the order. */
-const hasSucceeded = ({ stored }: ComparedOrder) =>
-  stored?.order.ended.some(
-    ({ kind, state }) => kind !== 'withdrawal' && (state === 'registered' || state === 'duplicate'),
-  ) === true
 
 /** A member of a count of the balance. */
 export type Member = OrderKey & { id?: string }

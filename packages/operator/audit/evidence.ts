@@ -16,7 +16,8 @@ import { QUARANTINE } from '../dead-letters/quarantine.ts'
 import { deliveriesSince, deliveryWith } from '../deliveries.ts'
 import { collect as collectMessages, idsOf, type Message } from '../model/message.ts'
 import { announcedOf, orderKeys, ordersOf, ordersWhere } from '../model/read.ts'
-import type { ComparedOrder, Evidence, Member, QueueState, Undelivered } from './balance.ts'
+import type { Evidence, Member, QueueState, Undelivered } from './balance.ts'
+import type { ComparedOrder } from './comparison.ts'
 import { addLateLine, addLine, emptyLog, type Logged } from './logged.ts'
 
 const EVERY_MESSAGE = { limit: 10_000 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { deliveryWith, listDeliveries, OUTCOMES, showDelivery } from '../deliveries.ts'
-import { findOrders } from '../orders/find.ts'
+import { findOrders } from '../orders/search.ts'
 import type { Readings } from './readings.ts'
 import { get, PERIODS } from './route.ts'
 

@@ -10,6 +10,7 @@ import { ROOT } from '../core/stack.ts'
 import { importsReader } from '../imports.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { alarmMemory } from '../status/active.ts'
+import { alarmsOf } from '../status/alarms.ts'
 import { withBeginnings } from '../status/beginnings.ts'
 import { failingOf, lastAnswered, newKeyOf, unavailableMemory } from '../status/failing.ts'
 import { seriesOf } from '../status/metrics.ts'
@@ -21,7 +22,7 @@ import {
   signaturesOf,
   storesNotices,
 } from '../status/notices.ts'
-import { agesOf, alarmsOf, ratesOf } from '../status/status.ts'
+import { agesOf, ratesOf } from '../status/status.ts'
 import { unauthorizedNotices } from '../status/unauthorized.ts'
 import { removedNotices } from '../stores/removed.ts'
 import type { Audits } from './audit.ts'

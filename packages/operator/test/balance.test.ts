@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { newOrder, type Order } from '@order-relay/lib/orders/order.ts'
 import { orderName } from '@order-relay/lib/protocol/order.ts'
-import { balance, type ComparedOrder, type Evidence } from '../audit/balance.ts'
+import { balance, type Evidence } from '../audit/balance.ts'
+import type { ComparedOrder } from '../audit/comparison.ts'
 import { addLine, emptyLog } from '../audit/logged.ts'
 import { remediesOf } from '../audit/remedies.ts'
 

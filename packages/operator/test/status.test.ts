@@ -3,11 +3,12 @@ import type { AlarmCode } from '@order-relay/deploy/alarms.ts'
 import type { Failing } from '@order-relay/lib/orders/stored.ts'
 import type { Context } from '../core/context.ts'
 import { activeAlarms, alarmMemory } from '../status/active.ts'
+import { alarmsOf } from '../status/alarms.ts'
 import { failingText, lastAnswered, lastFailed, newKeyOf, unavailableMemory } from '../status/failing.ts'
 import { FLOW_NAMES, type FlowName, flowFacts, flowRates, type Intervals } from '../status/metrics.ts'
 import { recoveredText, saysThatOrdersFail, stateText } from '../status/recovered.ts'
 import { type Refusals, signatureRecovery } from '../status/refusals.ts'
-import { alarmLines, alarmsOf } from '../status/status.ts'
+import { alarmLines } from '../status/status.ts'
 
 const context = {
   local: true,
