@@ -78,7 +78,9 @@ export default class LocalPlugin {
     let endOffline: (() => Promise<void>) | undefined
 
     const rebuilt = async (write: () => Promise<void>) => {
-      await relay?.pause()
+      await relay?.pause(() =>
+        log.notice('The changed functions are used when the running batches of messages have ended'),
+      )
       try {
         await write()
         // Terminates the threads that run the old code.

@@ -172,6 +172,7 @@ export const startRelay = async (options: RelayOptions) => {
   }
   const inTime = (...work: Promise<unknown>[]) =>
     Promise.race([Promise.all(work), sleep(FINISH_MS, undefined, { ref: false })])
+  const stopping = Promise.withResolvers<void>()
   let gateway: Gateway | undefined
   let [secret = 'unknown'] = webhookSecrets
   let eventSources: EventSource[] = []
@@ -236,15 +237,25 @@ export const startRelay = async (options: RelayOptions) => {
       endSchedules = startSchedules(service.schedules, (name, signal) => invoker(name)({}, signal), onError)
       await http.start()
     },
-    /** Delays new work until the functions have finished their current work. */
-    pause: () => {
+    /**
+     * Delays new work until the functions have finished their current work. Waits for every batch, which its function's
+     * timeout limits: if its function were terminated, its messages would stay hidden until their visibility timeout. A
+     * stop ends the wait, since the next start releases them.
+     *
+     * @param onLate called if batches take longer than requests may take
+     */
+    pause: async (onLate: () => void) => {
       scheduled.pause()
-      return inTime(pause(requests), pause(batches))
+      const late = setTimeout(onLate, FINISH_MS)
+      await Promise.race([pause(batches), stopping.promise])
+      clearTimeout(late)
+      await inTime(pause(requests))
     },
     resume: () => {
       for (const queue of [requests, batches, scheduled]) queue.start()
     },
     stop: async () => {
+      stopping.resolve()
       endSchedules()
       await inTime(pause(requests), ...eventSources.map(source => source.stop()))
       // Waiting requests are aborted, and their senders retry.

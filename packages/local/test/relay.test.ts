@@ -146,14 +146,15 @@ test('the port opens once all functions are loaded, with the webhook secret in u
   expect(Parameters.map(({ Name }) => Name)).toEqual([next])
 })
 
-test('runs batches in parallel, including one left by the last process; a pause delays new batches', async () => {
+test('runs batches in parallel, including one left by the last process; a pause waits for them and delays new ones', async () => {
   await send('b')
   // Sooner than a long poll would release its socket.
   await until(() => begun.length === 2, 10_000)
   expect(begun.toSorted()).toEqual(['a', 'b'])
-  const paused = relay.pause()
-  const later = new Promise(resolve => setImmediate(resolve, 'later'))
-  expect(await Promise.race([paused, later])).toBe('later')
+  const late = Promise.withResolvers<void>()
+  const paused = relay.pause(late.resolve)
+  await late.promise
+  expect(await Promise.race([paused, sleep(100, 'still waiting')])).toBe('still waiting')
   held.resolve()
   await paused
   const earlier = runsOf('worker')
