@@ -52,12 +52,31 @@ const time = v.optional(
   v.pipe(v.string(), v.isoTimestamp('Received must be a time such as 2026-11-22T08:00:00Z')),
 )
 
+/** Polling intervals, in milliseconds. */
+const EVERY = { local: 2000, aws: 60_000 }
+
+/** The keys and secrets without their values, and when each was set: what shows that a command has changed one. */
+const parametersOf = async ({ parameters }: Context) => {
+  const { webhookSecrets, storeKeys, feedSecrets, accountingKey, webhookUrl } = PARAMETERS
+  const folders = [webhookSecrets, storeKeys, feedSecrets].map(async folder =>
+    (await parameters.below(folder)).map(({ name, modified }) => ({ name: `${folder}/${name}`, modified })),
+  )
+  const single = [accountingKey, webhookUrl].map(async name => {
+    const found = await parameters.find(name)
+    return found ? [{ name, modified: found.modified }] : []
+  })
+  return (await Promise.all([...folders, ...single])).flat()
+}
+
 /** The job name of changes to the webhook's registration: one at a time. */
 const WEBHOOK = 'webhook'
 
 /** The findings of `relay doctor`, and the commands that set up or test the accounting service's webhook. */
 export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
   const jobs = createJobs(context, live, WEBHOOK)
+  const parameters = live.poll('parameters', EVERY[context.local ? 'local' : 'aws'], () =>
+    parametersOf(context),
+  )
   /** The secret that the last job left in use, according to its outcome. */
   let inUse: string | undefined
   const change = (
@@ -85,6 +104,7 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
       const isOutdated = inUse !== undefined && service.secrets.every(({ id }) => id !== inUse)
       return { ...service, job: isOutdated ? undefined : jobs.of(WEBHOOK) }
     }),
+    get('parameters', {}, parameters),
     post('key', { key: v.string(), check: v.boolean() }, async ({ key, check }) => {
       return (await saveKey(context, validSecret(key, API_KEY), { check })).data
     }),

@@ -11,8 +11,8 @@ import { act, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 
-/** Read again when a job changes the registration, and when the notices on signatures change, as they do after a command. */
-export const SERVICE = reads('service', {}, 'webhook', 'signatures')
+/** Read again when a job or a command changes the registration. */
+export const SERVICE = reads('service', {}, 'webhook', 'parameters')
 
 export type Service = RouteData<'service'>
 

@@ -29,7 +29,7 @@ import { WooShop } from './store-shop.tsx'
 type Store = RouteData<'stores'>['stores'][number]
 type Shop = RouteData<'store'>
 
-const STORES = reads('stores', {}, 'queues', 'resends', ...FEED_CHANGES)
+const STORES = reads('stores', {}, 'queues', 'resends', 'parameters', ...FEED_CHANGES)
 
 const FeedName = ({ feed, exact }: Store) => (
   <>
@@ -277,7 +277,7 @@ export const Store = page(
     title: ({ path: [, source = ''] }) => source,
     reads: ({ path: [, source] }) => ({
       known: STORES,
-      shop: reads('store', { source }, 'queues'),
+      shop: reads('store', { source }, 'queues', 'parameters'),
       woo: reads('shop', { source }),
       retries: reads('feeds/retries', { source }, 'retries'),
       overview: OVERVIEW,

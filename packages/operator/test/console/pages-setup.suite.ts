@@ -88,6 +88,34 @@ export const setupPageTests = (open: Open) => {
       await page.locator('.finding', { hasText: 'the webhook was registered by this relay' }).waitFor(LOOKUP)
     }))
 
+  test('an open page repeats the checks of Setup, or reads the keys of stores again, after a change by a command', async () => {
+    const { ssm } = local.stack()
+    const Name = '/order-relay/local/webhook/secrets/00000000-another'
+    const keys = (await local.json(['stores', 'show', 'demo-shop'])).data.keys.length
+    await visit({ hash: '#/stores' }, async ({ page }) => {
+      await page.getByRole('row', { name: new RegExp(`^demo-shop .* ${keys}( |$)`) }).waitFor()
+      await local.relay(['stores', 'key', 'demo-shop', '--name', 'seen later'])
+      await page.getByRole('row', { name: new RegExp(`^demo-shop .* ${keys + 1}( |$)`) }).waitFor()
+
+      await page.clock.install()
+      await goTo(page, '#/setup')
+      await page.getByText(/^Checked (now|\d+ sec)/).waitFor()
+      const kept = page.locator('.finding', { hasText: 'the accounting service accepts the API key' })
+      await kept.evaluate(each => each.setAttribute('data-is-kept', 'true'))
+      await ssm.putParameter({ Name, Value: 'secret', Type: 'SecureString' })
+      const other = page.locator('.finding', { hasText: 'secrets of other URLs are accepted' })
+      await other.waitFor()
+      await ssm.deleteParameter({ Name })
+      await other.waitFor({ state: 'detached' })
+      expect(await kept.getAttribute('data-is-kept')).toBe('true')
+      // Without any change, too.
+      await page.getByText(/^Checked [1-9]\d* sec/).waitFor()
+      await page.clock.fastForward(60_000)
+      await page.getByText(/^Checked (now|\d sec)/).waitFor()
+      expect(await page.locator('.error:not(:empty)').count()).toBe(0)
+    })
+  })
+
   test('sends a test delivery', () =>
     visit({ hash: '#/setup/send' }, async ({ page, click }) => {
       await click('button', 'Send')

@@ -224,6 +224,8 @@ test('the overview has the alarms, and each has a runbook in English and Persian
 test('the setup is checked; the key, the webhook and its signatures are changed and tested', async () => {
   const { body: findings } = await reads('setup')
   expect(findings.at(-1)).toMatchObject({ item: { done: 7, all: 7 } })
+  const { body: parameters } = await reads('parameters')
+  expect(parameters).toContainEqual({ name: 'accounting-key', modified: expect.any(String) })
   const { body: service } = await reads('service')
   expect(service).toMatchObject({ hasKey: true, flags: ' --local', deploy: 'npm start' })
   const { url } = service
