@@ -8,6 +8,7 @@ import type { Cli } from '../core/command.ts'
 import type { Context } from '../core/context.ts'
 import { periodOption, positive } from '../core/options.ts'
 import { count, lines } from '../core/output.ts'
+import type { DeadLetters } from '../model/failing-event.ts'
 import { checkOrders } from '../order-events.ts'
 import { failingOrders } from '../orders/list.ts'
 import { stateText } from '../orders/summary.ts'
@@ -36,9 +37,16 @@ const counted = (title: string, counts: Readonly<Record<string, number>>) => {
   return [rows.length === 0 ? `${title}.` : `${title}:`, ...rows]
 }
 
-/** The time since which events have been waiting for the service; undefined if none is waiting. */
-const waitingSince = async (context: Context): Promise<string | undefined> => {
-  const { orders } = await failingOrders(context, { limit: 100 })
+/**
+ * The time since which events have been waiting for the service; undefined if none is waiting.
+ *
+ * @param readDead reads the dead letters, for example from a shared reading
+ */
+export const waitingSince = async (
+  context: Context,
+  readDead?: () => Promise<DeadLetters>,
+): Promise<string | undefined> => {
+  const { orders } = await failingOrders(context, { limit: 100 }, readDead)
   return orders.find(({ failing }) => failing && isServiceFailure(failing))?.failing?.since
 }
 

@@ -1,14 +1,16 @@
 import { orderName } from '@order-relay/lib/protocol/order.ts'
 import * as v from 'valibot'
-import { type Audited, auditSince, RATE, shortened } from '../audit/audit.ts'
+import { type Audited, auditSince, RATE, shortened, waitingSince } from '../audit/audit.ts'
 import type { Difference } from '../audit/balance.ts'
 import { remediesOf } from '../audit/remedies.ts'
 import { type Period, recordRepair } from '../audit/repairs.ts'
 import type { Context } from '../core/context.ts'
 import { since } from '../core/options.ts'
 import { checkOrders } from '../order-events.ts'
+import { deadLettersOf } from '../orders/dead-letters.ts'
 import { createJobs } from './jobs.ts'
 import type { Live } from './live.ts'
+import type { Readings } from './readings.ts'
 import { get, PERIODS, post } from './route.ts'
 
 /** One audit at a time. */
@@ -42,7 +44,8 @@ export const createAudits = () => {
 export type Audits = ReturnType<typeof createAudits>
 
 /** The results of `relay audit`: it continues, and its last result stays available, whichever page is shown. */
-export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
+export const auditRoutes = (context: Context, live: Live, audits: Audits, readings: Readings) => {
+  const deadLetters = () => deadLettersOf(context, { read: () => readings.of('dead') })
   const jobs = createJobs(context, live, AUDIT)
   live.poll('balance', 500, async () => [audits.last()?.until, audits.last()?.repaired])
   return [
@@ -52,7 +55,11 @@ export const auditRoutes = (context: Context, live: Live, audits: Audits) => {
       if (last === undefined) return { balance: undefined }
       const { repaired, since } = last
       const differences = last.differences.filter(each => !isOutdated(each) || repaired === undefined)
-      return { balance: { ...last, differences, remedies: remediesOf(context, differences, since) } }
+      // The events that waited when the audit ended may have been processed since.
+      const waiting = last.waitingSince && (await waitingSince(context, deadLetters))
+      const hasRecovered = last.waitingSince !== undefined && waiting === undefined
+      const remedies = remediesOf(context, differences, since)
+      return { balance: { ...last, waitingSince: waiting, hasRecovered, differences, remedies } }
     }),
     post('audit/start', { since: v.picklist([...PERIODS, '30d']) }, async ({ since: period }) => {
       jobs.start(AUDIT, 'audit', async context => {

@@ -31,7 +31,7 @@ export const routesOf = (context: Context, live: Live) => {
     ...deliveriesRoutes(context, readings),
     ...feedsRoutes(context, live, readings),
     ...logRoutes(context),
-    ...auditRoutes(context, live, audits),
+    ...auditRoutes(context, live, audits, readings),
     ...tourRoutes(context),
   ] satisfies Route[]
 }

@@ -42,7 +42,8 @@ test('the console records a repair only if all orders that differ in its last au
   audits.keep({ since: at(1), until: at(3), unread: [], differences: differing } as never)
   const sqs = { send: async () => ({}) }
   const live = { poll: () => async () => undefined, stopping: new AbortController().signal }
-  const routes = auditRoutes({ ...context, sqs, queueUrl: async () => '' } as never, live as never, audits)
+  const inConsole = { ...context, sqs, queueUrl: async () => '' }
+  const routes = auditRoutes(inConsole as never, live as never, audits, {} as never)
   const repair = async (...orders: string[]) => {
     const keys = orders.map(external_id => ({ source: 'api', external_id }))
     await routes.find(({ path }) => path === 'audit/repair')?.handle({ orders: keys } as never, live.stopping)

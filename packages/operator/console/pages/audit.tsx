@@ -57,7 +57,7 @@ const repair = (orders: readonly Difference[]) =>
   })
 
 /** The orders that could not be read from the service, one line for each reason. */
-const Unread = ({ unread, waitingSince }: Balance) =>
+const Unread = ({ unread, waitingSince, hasRecovered }: Balance) =>
   unread.length > 0 && (
     <div class="verdict card" data-tone="bad" role="status">
       {unread.map(({ reason, orders }) => (
@@ -72,6 +72,12 @@ const Unread = ({ unread, waitingSince }: Balance) =>
             time: <Moment iso={waitingSince} />,
           })}
         </p>
+      )}
+      {hasRecovered && (
+        <>
+          <p>{t('No event waits for the service any more. Audit again to compare these orders.')}</p>
+          <Button onClick={audit}>{t('Audit again')}</Button>
+        </>
       )}
     </div>
   )
@@ -128,7 +134,7 @@ const Differences = ({ since, until, unread, repaired, differences, remedies }: 
 export const Audit = page(
   {
     title: () => t('Audit'),
-    reads: () => ({ audit: reads('audit', {}, 'audit'), last: reads('balance', {}, 'balance') }),
+    reads: () => ({ audit: reads('audit', {}, 'audit'), last: reads('balance', {}, 'balance', 'failing') }),
   },
   ({ audit: { job }, last: { balance } }) => (
     <>

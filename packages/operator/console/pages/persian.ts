@@ -166,6 +166,8 @@ export const t = translator({
   '{count} {count|order was|orders were} not compared with the service:':
     '{count} سفارش با سرویس مقایسه نشد:',
   'Events have been waiting for the service since {time}.': 'رویدادها از {time} منتظر سرویس هستند.',
+  'No event waits for the service any more. Audit again to compare these orders.':
+    'دیگر هیچ رویدادی منتظر سرویس نیست. برای مقایسهٔ این سفارش‌ها، مغایرت‌گیری را تکرار کنید.',
   held: 'معلق',
   registered: 'انجام شده',
   rejected: 'رد شده',

@@ -34,6 +34,25 @@ export const queuePageTests = (open: Open) => {
       expect(await page.getByText('audited order is').count()).toBe(0)
     }))
 
+  test('an audit during an outage says how long events have waited, until none waits any more', async () => {
+    await local.sandbox('POST', '/panel/faults', { kind: 'error', status: 503 })
+    const items = [{ sku: 'SKU-1', quantity: 1, unit_price: 1000 }]
+    await local.store('POST', '', { external_id: 'not-compared', items }, 'respond-async')
+    await until(async () => (await local.json(['orders', 'list', '--failing'])).data.orders.length > 0)
+    await visit({ hash: '#/audit' }, async ({ page, click }) => {
+      await page.getByLabel('Period').selectOption('1h')
+      await click('button', 'Audit')
+      await page.getByText(/^Events have been waiting for the service since /).waitFor()
+      await local.sandbox('DELETE', '/panel/faults')
+      await local.relay(['orders', 'retry', '--all'])
+      await page.getByText('No event waits for the service any more.').waitFor()
+      expect(await page.getByText('Events have been waiting').count()).toBe(0)
+      await click('button', 'Audit again')
+      await page.getByText('No event waits for the service any more.').waitFor({ state: 'detached' })
+      await page.getByRole('heading', { name: 'Summary' }).waitFor()
+    })
+  })
+
   test('an audit opened from a finding or the runbook is run again, over the period of its command', () =>
     visit({ hash: '#/audit' }, async ({ page, click }) => {
       /** The number of days that the shown audit covers. */
