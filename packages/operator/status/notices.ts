@@ -115,6 +115,9 @@ export const expiryNotices = async (context: Context): Promise<Finding[]> => {
 export const unregisteredFinding = (context: Pick<Context, 'flags'>, url: string): Finding =>
   problem(say('webhook-unregistered'), say('no-secret', { url }), registerCommandFor(context, url))
 
+/** Why webhooks do not arrive and, if they are refused, the time of the last refusal: orders may be older than at the service. */
+type Missing = { cause: Finding['check']; until?: Date | undefined }
+
 /**
  * Reports a webhook that is not registered. Otherwise, reports webhooks that are refused for their signature or are accepted
  * again, and orders that may lag because their webhooks were refused or the webhook was not registered.
@@ -126,11 +129,18 @@ export const signaturesOf = async (
   context: Context,
   audited?: Period,
   url?: string,
-): Promise<{ notices: Finding[]; recovery?: SignatureRecovery | undefined }> => {
+): Promise<{
+  notices: Finding[]
+  recovery?: SignatureRecovery | undefined
+  missing?: Missing | undefined
+}> => {
   const registered = url ?? (await webhookUrlOf(context, undefined))
   const { ofUrl } = await registrationsOf(context, registered)
   const [oldest] = ofUrl
-  if (oldest === undefined) return { notices: [unregisteredFinding(context, registered)] }
+  if (oldest === undefined) {
+    const finding = unregisteredFinding(context, registered)
+    return { notices: [finding], missing: { cause: finding.check } }
+  }
   const stored = ofUrl.map(({ since }) => since)
   const [refusals, gaps] = await Promise.all([refusalsOf(context, stored), recentGaps(context, oldest.since)])
   const times = refusals === undefined || refusals.state === 'unknown' ? [] : refusals.times
@@ -140,11 +150,11 @@ export const signaturesOf = async (
   const audits = audited === undefined ? repairs : [audited, ...repairs]
   const unaudited = gaps.filter(gap => !audits.some(audit => coversGap(gap, audit)))
   const refused = refusals && openRefusals(refusals, at => audits.some(audit => isCovered(at, audit)))
+  const finding = refused && refusalFinding(context, refused)
+  const isMissing = refused !== undefined && refused.state !== 'over' && refused.isAudited !== true
   return {
-    notices: [
-      ...(refused === undefined ? [] : [refusalFinding(context, refused)]),
-      ...unaudited.map(gap => gapFinding(context, gap)),
-    ],
+    notices: [...(finding ? [finding] : []), ...unaudited.map(gap => gapFinding(context, gap))],
     recovery: refusals && signatureRecovery(refusals),
+    missing: finding && isMissing ? { cause: finding.check, until: refused.until } : undefined,
   }
 }

@@ -319,7 +319,8 @@ test('while no secret is stored for the webhook URL, the only finding is that it
     parameters: { ...secretsOf('of-another-url'), get: async () => undefined },
     stack: async () => ({ webhookUrl: url }),
   } as unknown as Context
-  const { notices } = await signaturesOf(context)
+  const { notices, missing } = await signaturesOf(context)
+  expect(missing).toMatchObject({ cause: { code: 'webhook-unregistered' } })
   expect(notices.map(findingText)).toEqual([
     `!!    the webhook is not registered: no secret is stored for ${url}; the scheduled checks find only changes of unsettled orders\n      → relay register --url '${url}' --local`,
   ])

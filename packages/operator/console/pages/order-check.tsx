@@ -1,12 +1,12 @@
 import { messageOf, request } from '@order-relay/web/http.ts'
 import { hideToast, toast } from '@order-relay/web/notices.ts'
-import { Ago } from '@order-relay/web/pieces.tsx'
+import { Ago, Button, Moment } from '@order-relay/web/pieces.tsx'
 import { refresh, useResources } from '@order-relay/web/resources.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { ORDER_CHANGES, type RouteData, reads } from './api.ts'
+import { ORDER_CHANGES, OVERVIEW, type RouteData, reads } from './api.ts'
 import { t } from './persian.ts'
-import { textOf } from './pieces.tsx'
+import { Message, textOf } from './pieces.tsx'
 
 type Key = { source: string; external_id: string }
 
@@ -75,5 +75,31 @@ export const CheckState = (order: Key) => {
           <Queued key={last.delivery} order={order} check={last} />
         ))}
     </p>
+  )
+}
+
+/**
+ * While webhooks are refused or the webhook is not registered: since when the order may have changed at the service, and
+ * an action that reads it. Nothing if it was read after the last refusal.
+ */
+export const MissedWebhooks = ({ updated_at, ...order }: Key & { updated_at: string }) => {
+  const { data } = useResources({ overview: OVERVIEW })
+  const last = checks.value.get(nameOf(order))
+  const made = typeof last === 'object' && 'made' in last ? last.made : updated_at
+  const read = made > updated_at ? made : updated_at
+  const { cause, until } = data?.overview.signatures?.missing ?? {}
+  if (cause === undefined || (until !== undefined && until < read)) return null
+  return (
+    <div class="verdict card" data-tone="wait" role="status">
+      <p>
+        {t('This order may have changed at the accounting service since {time}: {cause}.', {
+          time: <Moment iso={read} />,
+          cause: <Message text={cause} />,
+        })}
+      </p>
+      <Button kind="small" onClick={() => check(order)}>
+        {t('Check now')}
+      </Button>
+    </div>
   )
 }

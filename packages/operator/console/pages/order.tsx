@@ -12,7 +12,7 @@ import { FEED_CHANGES, FeedState, linkToFeed, RetryButton, StoreRemoved } from '
 import { fieldName } from './fields.tsx'
 import { Lines } from './log.tsx'
 import { ActionButton, resend, WithdrawalState } from './order-actions.tsx'
-import { CheckState, check } from './order-check.tsx'
+import { CheckState, check, MissedWebhooks } from './order-check.tsx'
 import { Attempts, NAMES, nameIn, RequestChip, Waiting } from './order-pieces.tsx'
 import { CODES } from './outcomes.ts'
 import { t } from './persian.ts'
@@ -260,6 +260,7 @@ export const Order = page(
       <StoreRemoved feed={order.feed.feed} />
       <WithdrawalState {...order} />
       <CheckState source={order.source} external_id={order.external_id} />
+      <MissedWebhooks source={order.source} external_id={order.external_id} updated_at={order.updated_at} />
       {order.quarantined.ids.map(id => (
         <p key={id} class="row note">
           {t('As of {time}, the quarantine contained an unprocessed message about this order:', {

@@ -557,6 +557,8 @@ export const t = translator({
   'Retry now…': 'تلاش مجدد…',
   'service unavailable': 'سرویس در دسترس نیست',
   'Check now': 'بررسی کن',
+  'This order may have changed at the accounting service since {time}: {cause}.':
+    'ممکن است این سفارش از {time} در سرویس حسابداری تغییر کرده باشد: {cause}.',
   'Requesting a check…': 'در حال درخواست بررسی…',
   'A check was requested {time} and waits in the order queue.':
     'بررسی {time} درخواست شد و در صف سفارش‌ها منتظر است.',

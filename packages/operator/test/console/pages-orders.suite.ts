@@ -228,6 +228,25 @@ export const orderPageTests = (open: Open) => {
     })
   })
 
+  test('while webhooks are refused for their signature, an order may be out of date until a check reads it', async () => {
+    await local.create('webhook-refused', {}, 'relay')
+    await visit({ hash: '#/orders/api/webhook-refused' }, async ({ page, isAccessible }) => {
+      // Shortly after the start of the stack, the relay may not know the secret yet.
+      const cause = /may have changed .*: .*webhooks (are|may still be) refused for their signature/
+      const hint = page.locator('.verdict', { hasText: cause })
+      await page.getByText('Last result of the service').waitFor()
+      expect(await hint.count()).toBe(0)
+      const args = ['send', '--external-id', 'webhook-refused']
+      await local.relay([...args, '--secret-stdin'], { input: 'another' })
+      await hint.waitFor()
+      await isAccessible()
+      await hint.getByRole('button', { name: 'Check now' }).click()
+      await hint.waitFor({ state: 'detached' })
+      // Webhooks are accepted again.
+      await local.relay([...args, '--status', 'invoiced', '--wait', '20s'])
+    })
+  })
+
   test('the overview leads to the orders that wait for an accountant', async () => {
     await local.sandbox('PUT', '/panel/settings', { automaticFinalization: false })
     await local.create('for-an-accountant', {}, 'relay')
