@@ -23,12 +23,36 @@ export const parseStores = (text: string, file = 'stores.yml'): readonly Store[]
   const parsed = v.safeParse(storesFile, contentOf(document, file))
   if (parsed.success) return parsed.output.stores
 
-  const problems = parsed.issues.map(issue => {
-    const { line } = lineCounter.linePos(startOf(document, issue.path?.map(({ key }) => key) ?? []))
+  const problems = problemsIn(parsed.issues).map(({ issue, message }) => {
+    const { line } = lineCounter.linePos(startOf(document, pathOf(issue)))
     const field = fieldOf(issue)
-    return `line ${line}: ${field === undefined ? 'the file' : `"${field}"`} ${issue.message}`
+    return `line ${line}: ${field === undefined ? 'the file' : `"${field}"`} ${message}`
   })
   throw new Error(`Cannot read ${file}:\n${problems.join('\n')}`)
+}
+
+type Issue = v.BaseIssue<unknown>
+
+const pathOf = ({ path }: Issue) => path?.map(({ key }) => key) ?? []
+
+/**
+ * A mistake is one problem: the message about an unknown key names the required ones that are missing beside it, since it is
+ * usually a misspelled one. In a list instead of a mapping, the positions are no keys.
+ */
+const problemsIn = (issues: readonly Issue[]) => {
+  const mappingOf = (issue: Issue) => JSON.stringify(pathOf(issue).slice(0, -1))
+  const isUnknown = ({ expected }: Issue) => expected === 'never'
+  const missing = issues.filter(({ received }) => received === 'undefined')
+  const isPosition = (issue: Issue) => isUnknown(issue) && Array.isArray(issue.path?.at(-1)?.input)
+  const others = issues.filter(issue => !missing.includes(issue) && !isPosition(issue))
+  const unknown = others.filter(isUnknown)
+  const alone = missing.filter(each => unknown.every(other => mappingOf(other) !== mappingOf(each)))
+  return [...others, ...alone].map(issue => {
+    const lacks = unknown.includes(issue) ? missing.filter(each => mappingOf(each) === mappingOf(issue)) : []
+    const names = lacks.map(each => `"${pathOf(each).at(-1)}"`).join(' and ')
+    const also = lacks.length === 0 ? '' : `, and ${names} ${lacks.length === 1 ? 'is' : 'are'} missing`
+    return { issue, message: issue.message.replace(':', `${also}:`) }
+  })
 }
 
 /** Converting can fail after parsing: the yaml package limits the expansion of aliases. */

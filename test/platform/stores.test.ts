@@ -152,6 +152,28 @@ describe('stores.yml', () => {
     rejects(file(one ?? '', two ?? ''), [`line 3: "stores[1]" has the ${message}`])
   })
 
+  test('reports a misspelled key once, with the required one that is missing', () => {
+    const problems = (text: string) => {
+      try {
+        return parseStores(text)
+      } catch (error) {
+        return String(error).split('\n').slice(1)
+      }
+    }
+    const isUnknown = (field: string, missing: string) =>
+      expect.stringMatching(
+        new RegExp(`^line 3: "stores\\[0\\]\\.${field}" is not a known key, and ${missing} missing: `),
+      )
+    expect(problems('stores:\n  - source: a\n    fed: sqs')).toEqual([isUnknown('fed', '"feed" is')])
+    expect(problems('stores:\n  - exact: true\n    fed: sqs')).toEqual([
+      isUnknown('fed', '"source" and "feed" are'),
+    ])
+    expect(problems('stores:\n  - source: a\n    feed: { htp: self }')).toEqual([
+      isUnknown('feed\\.htp', '"http" is'),
+    ])
+    expect(problems('- source: a')).toEqual([expect.stringMatching(/^line 1: "stores" is missing: /)])
+  })
+
   const QUEUES = 'line 1: "stores" must have at most 400 queues, which is what one stack holds, not 401'
   const POLICY = 'line 2: "stores[0].consumers" must have at most 50 entries and 6000 characters'
   const TEMPLATE = 'line 1: "stores" must have at most 500000 characters of consumers'

@@ -18,8 +18,8 @@ const folder = useFolder()
 
 test.each([
   [
-    ['line 2: "stores[0].feed" is missing', 'line 3: "stores[0].fed" is not a known key'],
-    'Cannot read /x/stores.yml:\nline 2: "stores[0].feed" is missing\nline 3: "stores[0].fed" is not a known key',
+    ['line 2: "stores[0].feed" is missing', 'line 5: "stores[1].fed" is not a known key'],
+    'Cannot read /x/stores.yml:\nline 2: "stores[0].feed" is missing\nline 5: "stores[1].fed" is not a known key',
   ],
   [
     ['Cannot read /x/stores.yml: Map keys must be unique at line 2, column 1'],
