@@ -293,6 +293,8 @@ export const t = translator({
   'No order needs attention.': 'هیچ سفارشی نیازمند رسیدگی نیست.',
   'All stores in stores.yml, with endpoint errors of the last {hours} hours.':
     'همهٔ فروشگاه‌های stores.yml، با خطاهای {hours} ساعت گذشته.',
+  'All stores in the last valid stores.yml, with endpoint errors of the last {hours} hours.':
+    'همهٔ فروشگاه‌های آخرین نسخهٔ بدون خطای stores.yml، با خطاهای {hours} ساعت گذشته.',
   'Messages waiting': 'پیام‌های در انتظار',
   Queue: 'صف',
   Consumers: 'مصرف‌کنندگان',

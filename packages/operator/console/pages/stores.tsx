@@ -23,6 +23,7 @@ import { FEED_CHANGES } from './feed-pieces.tsx'
 import { type Finding, Findings, Remedy } from './findings.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE, ShownOnce } from './pieces.tsx'
+import { ForDeveloper } from './store-developer.tsx'
 import { Keys } from './store-keys.tsx'
 import { WooShop } from './store-shop.tsx'
 
@@ -73,11 +74,13 @@ const COLUMNS: Column<Store>[] = [
 const isUnauthorized = ({ check }: Finding) =>
   typeof check !== 'string' && check.code.startsWith('unauthorized')
 
-/** Requests of stores that were refused because of their key, and keys that expire soon. */
-const ofKeys = (
-  { notices: refused }: RouteData<'overview'>,
+const isOfFile = ({ check }: Finding) => typeof check !== 'string' && check.code === 'stores-file'
+
+/** The errors of stores.yml, requests of stores that were refused because of their key, and keys that expire soon. */
+const ofStores = (
+  { notices }: RouteData<'overview'>,
   { notices: expiring }: RouteData<'stores'>,
-): Finding[] => [...refused.filter(isUnauthorized), ...expiring]
+): Finding[] => [...notices.filter(each => isOfFile(each) || isUnauthorized(each)), ...expiring]
 
 /** All notices about a store. The overview has only the expiring keys that are in use. */
 const ofStore = (
@@ -98,10 +101,14 @@ export const Stores = page(
     <>
       <PageHead>{reference && <LinkButton href={reference}>{t('API reference')}</LinkButton>}</PageHead>
       <p class="small muted note">
-        {t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
+        {overview.notices.some(isOfFile)
+          ? t('All stores in the last valid stores.yml, with endpoint errors of the last {hours} hours.', {
+              hours,
+            })
+          : t('All stores in stores.yml, with endpoint errors of the last {hours} hours.', { hours })}
       </p>
       <div class="note">
-        <Findings findings={ofKeys(overview, known)} />
+        <Findings findings={ofStores(overview, known)} />
       </div>
       <Table columns={COLUMNS} rows={stores} keyOf={({ source }) => source} />
     </>
@@ -150,42 +157,6 @@ const askResend = (source: string) =>
     action: t('Resend'),
     submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
   })
-
-type NameIn<Snippets> = Snippets extends object ? keyof Snippets : never
-
-const codeOf = (file: string) => t('Code of the store: {file}', { file })
-
-const SNIPPETS: Readonly<Record<string, string>> = {
-  url: t('Queue'),
-  arn: 'ARN',
-  policy: t('Policy of the queue'),
-  role_policy: t("Policy of the consumer's role"),
-  aws_cli: 'AWS CLI',
-  registration: t('Registration of the URL'),
-  environment: t('Environment variables'),
-  'store.mjs': codeOf('store.mjs'),
-  'once.mjs': codeOf('once.mjs'),
-  'store.py': codeOf('store.py'),
-  'once.py': codeOf('once.py'),
-  message: t('Message'),
-  attributes: t('Message attributes'),
-  headers: t('Additional headers'),
-} satisfies Record<'url' | 'arn' | 'policy' | NameIn<Shop['snippets']>, string>
-
-/** Information for the store's developer. */
-const ForDeveloper = ({ queue: { url, arn, policy }, snippets }: Shop) => (
-  <Section id="developer" title={t('For the developer of the store')}>
-    {Object.entries({ url, arn, policy, ...snippets }).map(
-      ([name, content]) =>
-        content && (
-          <details key={name}>
-            <summary>{SNIPPETS[name]}</summary>
-            <Command text={typeof content === 'string' ? content : JSON.stringify(content, null, 2)} />
-          </details>
-        ),
-    )}
-  </Section>
-)
 
 type DetailsProps = Store & {
   shop: Shop

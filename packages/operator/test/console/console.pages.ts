@@ -236,6 +236,20 @@ describe('in a browser', () => {
     expect(errors.filter(error => !/Failed to load|ERR_/.test(error))).toEqual([])
   })
 
+  test('while stores.yml has errors, Stores shows them, and says that its stores are those of the last valid file', async () => {
+    const kept = context().stores()
+    const error = 'Cannot read stores.yml:\nline 9: "stores[1].fed" is not a known key'
+    const broken = { ...context(), storesProblem: () => ({ error, kept }) }
+    const other = await startConsole(broken, { port: 0 })
+    try {
+      const { page } = await openAt(`${other.nextUrl()}#/stores`)
+      await page.getByText('All stores in the last valid stores.yml, with').waitFor()
+      await page.locator('.finding', { hasText: 'line 9: "stores[1].fed" is not a known key' }).waitFor()
+    } finally {
+      await other.close()
+    }
+  })
+
   test('an address without # opens the page that it names, with its filters and the token', async () => {
     const { page } = await openAt(url)
     await page.goto(nextUrl().replace('/?', '/orders?source=api&'))
