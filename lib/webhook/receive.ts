@@ -28,7 +28,14 @@ export type WebhookRequest = {
 
 /** The outcome of a delivery, which determines the HTTP response. */
 export type Received =
-  | { outcome: 'queued' | 'duplicate'; delivery: string; source: string; external_id: string }
+  | {
+      outcome: 'queued' | 'duplicate'
+      delivery: string
+      source: string
+      external_id: string
+      /** The id of the secret. */
+      signed_with: string | undefined
+    }
   | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' }
   /** `known`: whether the secret that an authentic probe asks about is in use. */
   | { outcome: 'ignored'; delivery: string; why: 'probe'; known: boolean }
@@ -161,7 +168,7 @@ export const receive = async (
   const known = await deliveries.find(delivery, seconds).catch(failAbout(about))
   if (known !== undefined) {
     return known.source === source && known.external_id === external_id
-      ? { outcome: 'duplicate', ...about }
+      ? { outcome: 'duplicate', ...about, signed_with: verified.id }
       : contradict('delivery id', 'The delivery id belongs to another order')
   }
   await enqueue({ source, external_id }, { id: delivery, json: reading.text }).catch(failAbout(about))
@@ -169,5 +176,5 @@ export const receive = async (
   await deliveries
     .record({ ...about, status, headers: shown, body: reading.text }, seconds)
     .catch(failAbout(about))
-  return { outcome: 'queued', ...about }
+  return { outcome: 'queued', ...about, signed_with: verified.id }
 }

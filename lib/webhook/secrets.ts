@@ -37,13 +37,16 @@ export class SecretRotationError extends Error {
   override readonly name = 'SecretRotationError'
 }
 
+/** `id`: which secret has made a valid signature, for operators who delete the others. */
+type Verified = Verification & { id?: string | undefined }
+
 export type WebhookSecrets = {
   /**
    * Verifies a signature with the secrets in use and, after a mismatch, with freshly read ones (promise P1).
    *
    * @throws SecretRotationError if none matches while the service is creating a new secret
    */
-  verify: (attempt: (secrets: readonly string[]) => Verification) => Promise<Verification>
+  verify: (attempt: (secrets: readonly string[]) => Verification) => Promise<Verified>
 }
 
 /**
@@ -53,7 +56,7 @@ export type WebhookSecrets = {
  */
 export const webhookSecrets = (cache: ParameterCache, now: () => number): WebhookSecrets => {
   const secretsOf = (parameters: Parameters) =>
-    Object.entries(parameters).flatMap(([name, secret]) => (name.startsWith(SECRETS_PREFIX) ? [secret] : []))
+    Object.entries(parameters).filter(([name]) => name.startsWith(SECRETS_PREFIX))
   const phaseOf = (parameters: Parameters) => rotationPhase(parameters[ROTATION], unixSeconds(now()))
 
   return {
@@ -67,8 +70,11 @@ export const webhookSecrets = (cache: ParameterCache, now: () => number): Webhoo
       const verified = await cache.find(
         current => {
           parameters = current
-          const verification = attempt(secretsOf(current))
-          return verification.valid ? verification : undefined
+          const secrets = secretsOf(current)
+          const verification = attempt(secrets.map(([, secret]) => secret))
+          if (!verification.valid) return undefined
+          const [name] = secrets.find(([, secret]) => secret === verification.secret) ?? []
+          return { ...verification, id: name?.slice(SECRETS_PREFIX.length) }
         },
         isRotating ? ROTATION_INTERVAL_MS : undefined,
       )

@@ -10,6 +10,7 @@ import { count, findingText, lines, shellWord } from './core/output.ts'
 import { confirmName } from './core/terminal.ts'
 import { waitUntilAccepted } from './core/webhook.ts'
 import { lockRegistration } from './registration-lock.ts'
+import { keptSecrets, secretId } from './secret-in-use.ts'
 import { beginGap, endGap, gapFinding } from './webhook-gaps.ts'
 
 /** A webhook secret that the service created for a URL. */
@@ -82,13 +83,31 @@ export const othersOf = async (
 /** Stores an additional secret. Its id contains the URL and the time of creation. */
 export const storeSecret = async ({ parameters }: Context, url: string, secret: string) => {
   const since = new Date()
-  const id = `${prefixOf(url)}${since.toISOString().replaceAll(/[-:.]/g, '')}`
+  const id = secretId(prefixOf(url), since)
   await parameters.put(`${PARAMETERS.webhookSecrets}/${id}`, secret)
   return { id, secret, since }
 }
 
 export const removeSecret = ({ parameters }: Context, { id }: Registration): Promise<void> =>
   parameters.remove(`${PARAMETERS.webhookSecrets}/${id}`)
+
+/** The command that has the service create another secret, with which it then signs. */
+export const registerAgainCommandFor = (context: Pick<Context, 'flags'>, url: string): string =>
+  registerCommandFor(context, url).replace('relay register', 'relay register --again')
+
+/**
+ * Deletes the other secrets of a URL.
+ *
+ * @returns the deleted ones
+ * @throws Failure if one of them was last known to be in use, or another command has replaced or deleted this one
+ */
+export const retireOthers = async (context: Context, url: string, kept: Registration, action: string) => {
+  const others = await othersOf(context, url, kept, action)
+  const reason = await keptSecrets(context, [...others, kept], registerAgainCommandFor(context, url))
+  if (reason !== undefined) throw cannot(action, reason.found.text, reason.remedy.text)
+  for (const each of others) await removeSecret(context, each)
+  return others
+}
 
 /** Remembers a URL other than the stack's, such as that of a custom domain, for commands without --url. */
 const rememberUrl = async ({ stack, parameters }: Context, url: string): Promise<void> => {
@@ -142,8 +161,8 @@ export const register = async (context: Context, options: RegisterOptions) => {
   await rememberUrl(context, url)
   // The service signs only with the new secret. If a webhook that it signed with an old one is still under way, it may be
   // refused, and the service sends it again.
-  const retired = existing === undefined && check ? await othersOf(context, url, registration, ACTION) : []
-  for (const each of retired) await removeSecret(context, each)
+  const retired =
+    existing === undefined && check ? await retireOthers(context, url, registration, ACTION) : []
   const ids = retired.map(each => each.id)
 
   return {

@@ -16,7 +16,7 @@ import {
   type Registration,
   registerCommandFor,
   registrationsOf,
-  removeSecret,
+  retireOthers,
   rotateCommandFor,
   storeSecret,
   webhookUrlOf,
@@ -155,8 +155,7 @@ export const rotate = async (context: Context, options: RotateOptions) => {
   await waitFor(context, overlapping, left, options, replaced).catch(
     whileOverlapping(context, url, fresh.id, signal),
   )
-  const old = await replaced()
-  for (const registration of old) await removeSecret(context, registration)
+  const old = await retireOthers(context, url, fresh, ACTION)
   return {
     data: { ...data, old: idsOf(old), retired: true },
     text: `${resumed ? 'Finished an earlier rotation: the' : 'The'} secret ${fresh.id} is in use; retired: ${idsOf(old).join(', ')}.`,
@@ -166,7 +165,7 @@ export const rotate = async (context: Context, options: RotateOptions) => {
 const HELP = `
   1. Announces the rotation to the relay, for the duration of --lead.
   2. Has the accounting service create the new secret; both are accepted from then on.
-  3. Retires the old secret after --overlap.
+  3. Retires the old secret after --overlap, unless the service still signs with it.
 No webhook is refused in the meantime. If interrupted, it prints which secret is in use; run it again to
 resume where it stopped. It is refused while another command registers the webhook or replaces its secret.`
 

@@ -95,7 +95,7 @@ describe('an authentic webhook of a known store', () => {
     expect(await post(text, { headers })).toMatchObject(ok('queued'))
     expect(stack.commands()).toEqual(STORED)
     expect(stack.calls[0]).toMatchObject({ input: { TableName: 'deliveries', ConsistentRead: true } })
-    const fields = { outcome: 'queued', ...KEY, delivery: hook.delivery }
+    const fields = { outcome: 'queued', ...KEY, delivery: hook.delivery, signed_with: 'first' }
     expect(recorded.lines).toEqual([{ level: 'info', message: 'delivery received', fields }])
     const Attributes = { MessageGroupId: messageGroupOf(KEY), MessageDeduplicationId: hook.delivery }
     expect(await queued()).toMatchObject([{ Body: text, Attributes }])

@@ -9,8 +9,15 @@ import { validSecret } from '../core/terminal.ts'
 import { CHECKS, diagnose } from '../doctor/doctor.ts'
 import { explainDelivery } from '../explain-signature.ts'
 import { API_KEY, saveKey } from '../key.ts'
-import { register, registrationsOf, unregister, webhookUrlOf } from '../registration.ts'
+import {
+  register,
+  registerAgainCommandFor,
+  registrationsOf,
+  unregister,
+  webhookUrlOf,
+} from '../registration.ts'
 import { LEAD_SECONDS, rotate } from '../rotation.ts'
+import { keptSecrets } from '../secret-in-use.ts'
 import { send, WEBHOOK_SECRET } from '../send.ts'
 import type { Audits } from './audit.ts'
 import { createJobs } from './jobs.ts'
@@ -39,6 +46,7 @@ const serviceOf = async (context: Context) => {
     flags: context.flags,
     deploy: deployCommand(context, accountingUrl),
     secrets: ofUrl.map(({ id, since }) => ({ id, since })),
+    kept: await keptSecrets(context, ofUrl, registerAgainCommandFor(context, url)),
     // The defaults of `relay rotate`.
     rotation: { lead: LEAD_SECONDS, overlap: TOLERANCE_SECONDS },
   }
@@ -74,9 +82,10 @@ const WEBHOOK = 'webhook'
 /** The findings of `relay doctor`, and the commands that set up or test the accounting service's webhook. */
 export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
   const jobs = createJobs(context, live, WEBHOOK)
-  const parameters = live.poll('parameters', EVERY[context.local ? 'local' : 'aws'], () =>
-    parametersOf(context),
-  )
+  const every = EVERY[context.local ? 'local' : 'aws']
+  const parameters = live.poll('parameters', every, () => parametersOf(context))
+  // Webhooks show which secret is in use.
+  live.poll('kept-secrets', every, async () => (await serviceOf(context)).kept)
   /** The secret that the last job left in use, according to its outcome. */
   let inUse: string | undefined
   const change = (

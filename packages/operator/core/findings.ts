@@ -87,6 +87,8 @@ export const MESSAGES = {
     'the newest was stored at {time}; the command that stored it deletes the old one, if it is still running',
   'old-secret-used': 'webhooks signed with the old one may still arrive until {time}',
   'old-secret-unused': 'the old one is no longer needed',
+  'older-in-use': 'the secret last known to be in use is {id}, as of {time}, not the newest, {newest}',
+  'await-newest': 'wait until a webhook is signed with the newest, or get another secret: {command}',
   'retire-secret':
     'unless the command that replaces the secret is still running, delete the old one: {command}',
   'other-secret': 'secrets of other URLs are accepted',

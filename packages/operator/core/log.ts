@@ -135,6 +135,29 @@ export const newestOf = async <Found>(
   return local ? found : found.reverse()
 }
 
+/** The periods, in minutes, in which the newest line is searched first: on AWS, all lines of a period are read. */
+const PERIODS = [15, 60, 4 * 60]
+
+/**
+ * What the newest line contains.
+ *
+ * @param hours how far back to search
+ * @param pick extracts the result from a line, if any
+ */
+export const lastIn = async <Found>(
+  context: Context,
+  hours: number,
+  lines: Omit<Newest, 'since'>,
+  pick: (line: LogLine) => Found | undefined,
+): Promise<Found | undefined> => {
+  for (const minutes of [...PERIODS, hours * 60]) {
+    const since = new Date(Date.now() - minutes * 60_000)
+    const [found] = await newestOf(context, { since, ...lines }, 1, pick)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 const CLOUDWATCH_INTERVAL_MS = 3000
 
 /** Excludes metrics and Lambda's reports of successful invocations. */

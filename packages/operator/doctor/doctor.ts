@@ -14,7 +14,8 @@ import { findingsReport, note, ok, problem } from '../core/output.ts'
 import { depthOf, queuesOf, totalOf } from '../core/queue.ts'
 import { progress } from '../core/terminal.ts'
 import { ACCEPTED_WITHIN_MS, isAccepted, ping } from '../core/webhook.ts'
-import { registrationsOf, webhookUrlOf } from '../registration.ts'
+import { registerAgainCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
+import { keptSecrets } from '../secret-in-use.ts'
 import { signaturesOf, storesNotices, unregisteredFinding } from '../status/notices.ts'
 import { removedNotices } from '../stores/removed.ts'
 import { account } from './account.ts'
@@ -136,7 +137,8 @@ const webhook: Check = async (context, url, audited, ended) => {
     const remedy = say('retire-secret', { command: `relay rotate${context.flags}` })
     const replaced = say('secret-replaced', { time: since.toISOString() })
     const isReplacing = isFresh && !(ended !== undefined && ended > since)
-    findings.push(note(check, isReplacing ? replaced : found, remedy))
+    const kept = await keptSecrets(context, ofUrl, registerAgainCommandFor(context, url))
+    findings.push(note(check, kept?.found ?? (isReplacing ? replaced : found), kept?.remedy ?? remedy))
   }
   if (others.length > 0) {
     const found = say('other-secrets', { url, others: others.join(', ') })

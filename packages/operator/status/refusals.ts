@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { type Finding, say } from '../core/findings.ts'
 import { hasLog } from '../core/local-log.ts'
-import { type LogLine, newestOf, type Range } from '../core/log.ts'
+import { type LogLine, lastIn, newestOf, type Range } from '../core/log.ts'
 import { note, problem } from '../core/output.ts'
 import { ACCEPTED_WITHIN_MS } from '../core/webhook.ts'
 import { lastIntervals, seriesOf } from './metrics.ts'
@@ -119,23 +119,13 @@ const isAccepted = ({ outcome, why, source }: Readonly<Record<string, unknown>>)
   // The relay itself signs its pings and the webhooks of the probe.
   outcome !== 'forged' && outcome !== 'too_large' && why !== 'probe' && source !== PROBE_SOURCE
 
-/** The periods, in minutes, in which the last webhook is searched: on AWS, all lines of a period are read. */
-const PERIODS = [15, 60, 4 * 60, HOURS * 60]
-
 /** When the last matching webhook arrived, if it did in the last day. */
-const lastOf = async (
+const lastOf = (
   context: Context,
   isIt: (fields: LogLine['fields']) => boolean,
   fields?: Range['fields'],
-): Promise<Date | undefined> => {
-  for (const minutes of PERIODS) {
-    const since = new Date(Date.now() - minutes * 60_000)
-    const newest = { since, messages: [RECEIVED], fields }
-    const [at] = await newestOf(context, newest, 1, line => (isIt(line.fields) ? line.at : undefined))
-    if (at !== undefined) return at
-  }
-  return undefined
-}
+): Promise<Date | undefined> =>
+  lastIn(context, HOURS, { messages: [RECEIVED], fields }, line => (isIt(line.fields) ? line.at : undefined))
 
 /**
  * The refused webhooks of the last day.

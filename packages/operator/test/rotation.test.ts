@@ -1,9 +1,12 @@
+import { appendFile, mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SSM } from '@aws-sdk/client-ssm'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { PARAMETERS } from '@order-relay/lib/platform/names.ts'
+import { logFile } from '@order-relay/local/log.ts'
 import { startParameterStore } from '@order-relay/local/parameter-store.ts'
 import { freePorts } from '@order-relay/local/ports.ts'
 import { useFolder } from '@order-relay/test-support/folder.ts'
@@ -16,6 +19,7 @@ import { parameterStore } from '../core/parameters.ts'
 import { register, registrationsOf, removeSecret, storeSecret } from '../registration.ts'
 import { lockRegistration } from '../registration-lock.ts'
 import { rotate } from '../rotation.ts'
+import { lastProof } from '../secret-in-use.ts'
 
 /** A relay that accepts every ping, at any path, so that each test has a URL of its own. */
 let relay: Awaited<ReturnType<typeof listening>>
@@ -58,7 +62,9 @@ const registered = async (name: string, onProgress: (text: string) => unknown = 
   const terminal = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
   const context = {
     parameters,
-    local: false,
+    local: true,
+    // Without a log.
+    dataDir: folder(name),
     flags: '',
     terminal: { ...terminal, environment: {}, onProgress },
     stack: async () => ({ accountingUrl: service.url, webhookUrl: url }),
@@ -141,6 +147,48 @@ test('a resumed rotation deletes the old secret after the overlap', async () => 
   const { data } = await rotate(context, { ...NOW, overlap: 1 })
   expect(data).toMatchObject({ retired: true, resumed: true, fresh: begun.fresh, old: [first.id] })
   expect(await stored()).toMatchObject([{ id: begun.fresh, secret: signsWith.get(url) }])
+})
+
+/** Logs a webhook that the service has signed with a secret. */
+const signedWith = async (dataDir: string, id: string, at: Date) => {
+  const line = { level: 'INFO', message: 'delivery received', timestamp: at.toISOString(), outcome: 'queued' }
+  await mkdir(dirname(logFile(dataDir)), { recursive: true })
+  await appendFile(logFile(dataDir), `${JSON.stringify({ ...line, source: 'api', signed_with: id })}\n`)
+}
+
+test('a rotation does not delete the secret last known to be in use', async () => {
+  const { context, url, first, stored } = await registered('in-use')
+  // A secret that the service created earlier is stored again.
+  const restored = `${first.id.slice(0, 9)}20260101T000000000Z`
+  await sleep(5)
+  await context.parameters.put(`${PARAMETERS.webhookSecrets}/${restored}`, 'restored')
+  await expect(rotate(context, NOW)).rejects.toThrow(
+    new RegExp(
+      `^Cannot rotate the webhook secret: the secret last known to be in use is ${first.id}, as of \\S+Z, not the newest, ${restored}; wait until .*: relay register --again --url '${url}'$`,
+    ),
+  )
+  expect(await stored()).toHaveLength(2)
+  await signedWith(context.dataDir, restored, new Date(Date.now() + 11_000))
+  expect((await rotate(context, NOW)).data).toMatchObject({ fresh: restored, old: [first.id] })
+})
+
+test.each([
+  ['the newest has signed a webhook', ['sandbox', '2026-11-27T09:00:00Z'], 'sandbox'],
+  [
+    'the newest was created while a webhook with another was under way',
+    ['x', '2026-11-27T08:00:09Z'],
+    'a-20261127T080000000Z',
+  ],
+  [
+    'a restored secret was stored last, and the other was created later than it signed',
+    ['sandbox', '2026-11-27T07:00:00Z'],
+    'a-20261127T080000000Z',
+  ],
+  ['nothing is known', undefined, undefined],
+] as const)('the secret in use is the one last created or proved by a webhook: %s', (_, signed, expected) => {
+  const last = signed && { id: signed[0], at: new Date(signed[1]) }
+  const ids = expected === undefined ? ['sandbox'] : ['a-20261127T080000000Z', 'x', 'sandbox']
+  expect(lastProof(ids, last)?.id).toBe(expected)
 })
 
 /** Runs once, as soon as the overlap of a rotation begins. */

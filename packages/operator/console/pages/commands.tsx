@@ -23,7 +23,7 @@ type Options = Readonly<Record<string, string | undefined>>
 /** The address of a page or an action. */
 type Instead = string | ((service: RouteData<'service'>) => unknown)
 
-type Label = string | ((service: RouteData<'service'>) => string)
+type Label = string | ((service: RouteData<'service'>) => string | undefined)
 
 const HOURS: Readonly<Record<string, number>> = { m: 1 / 60, h: 1, d: 24 }
 
@@ -125,10 +125,13 @@ export const InConsole = ({ command }: { command: string }) => {
   const does = insteadOf?.(optionsOf(words))
   if (typeof does === 'string') return <a href={does}>{String(label)}</a>
   if (does === undefined || data === undefined) return null
+  const text = typeof label === 'function' ? label(data.service) : label
   return (
-    <Button kind="small" onClick={() => does(data.service)}>
-      {typeof label === 'function' ? label(data.service) : label}
-    </Button>
+    text !== undefined && (
+      <Button kind="small" onClick={() => does(data.service)}>
+        {text}
+      </Button>
+    )
   )
 }
 

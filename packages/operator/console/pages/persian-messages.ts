@@ -247,6 +247,10 @@ export const MESSAGES = {
   'another command has deleted the secret {=id}': 'دستور دیگری کلید {id} را حذف کرده است',
   'unless that was intended, register the webhook again: {=command}':
     'اگر عمدی نبوده است، وب‌هوک را دوباره ثبت کنید: {command}',
+  'the secret last known to be in use is~ {=id}~, as of~ {time}~, not the newest,~ {=newest}':
+    'آخرین کلیدی که می‌دانیم سرویس با آن امضا کرده {id} است (در {time})، نه جدیدترین کلید، {newest}',
+  'wait until a webhook is signed with the newest, or get another secret:~ {=command}':
+    'صبر کنید تا وب‌هوکی با جدیدترین کلید امضا شود، یا کلید دیگری بگیرید: {command}',
   'the history of the order has no message "{=id}"': 'در تاریخچهٔ سفارش پیامی با شناسهٔ «{id}» نیست',
   'the request that the message reported is no longer known':
     'دیگر معلوم نیست پیام دربارهٔ کدام درخواست بوده است',

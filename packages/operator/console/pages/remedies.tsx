@@ -12,7 +12,7 @@ import { t } from './persian.ts'
 import { Job } from './pieces.tsx'
 
 /** Read again when a job or a command changes the registration. */
-export const SERVICE = reads('service', {}, 'webhook', 'parameters')
+export const SERVICE = reads('service', {}, 'webhook', 'parameters', 'kept-secrets')
 
 export type Service = RouteData<'service'>
 
@@ -98,8 +98,11 @@ export const askRegister = (service: Service, again = false) =>
 const hasOldSecret = ({ secrets, job }: Service) =>
   secrets.length > 1 && !(job !== undefined && job.end === undefined)
 
-export const rotateLabel = (service: Service) =>
-  hasOldSecret(service) ? t('Delete the old secret…') : t('Rotate the secret…')
+/** Undefined while no secret may be deleted. */
+export const rotateLabel = (service: Service) => {
+  if (!hasOldSecret(service)) return t('Rotate the secret…')
+  return service.kept === undefined ? t('Delete the old secret…') : undefined
+}
 
 const askDeleteOld = (service: Service) =>
   ask({
@@ -215,11 +218,16 @@ export const Registration = (service: Service) => {
       title={t('Accounting service')}
       aside={
         <span class="row">
-          {ACTIONS.map(([labelOf, does]) => (
-            <Button key={labelOf(service)} onClick={() => does(service)}>
-              {labelOf(service)}
-            </Button>
-          ))}
+          {ACTIONS.map(([labelOf, does]) => {
+            const label = labelOf(service)
+            return (
+              label && (
+                <Button key={label} onClick={() => does(service)}>
+                  {label}
+                </Button>
+              )
+            )
+          })}
         </span>
       }
     >

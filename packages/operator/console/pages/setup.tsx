@@ -26,8 +26,9 @@ const PARAMETERS = reads('parameters', {}, 'parameters')
 
 /** What the console observes of the checked state: a change of it shows that findings may be outdated. */
 const useObserved = () => {
-  const { data } = useResources({ overview: OVERVIEW, parameters: PARAMETERS })
-  return data && JSON.stringify([data.overview.notices, data.overview.queues, data.parameters])
+  const { data } = useResources({ overview: OVERVIEW, parameters: PARAMETERS, service: SERVICE })
+  const { overview, parameters, service } = data ?? {}
+  return overview && JSON.stringify([overview.notices, overview.queues, parameters, service?.kept])
 }
 
 /** The checks are repeated this often, since some findings depend on nothing that the console observes, in milliseconds. */
