@@ -178,16 +178,23 @@ describe('partial payments', () => {
     },
   )
 
-  test('of stores that keep their amount are held again if the store repeats them and they do not cover the total', async () => {
+  test('of stores that keep their amount are not received twice if the store repeats them, but another payment is', async () => {
     await sandbox().create(order('1', { items: [row('SKU-3', 2)], payment: PAYMENT }))
     const correct = (quantity: number, choice = {}) =>
       act('correct', { items: [row('SKU-1', quantity)], ...choice })
     await correct(1, { heldPayment: 'received' })
     expect((await sandbox().pay('1', PAYMENT)).status).toBe(400)
-    expect((await correct(4)).held_payments).toMatchObject([{ amount: '2200' }])
+    // The date of the order is the default of the payment's.
+    expect((await correct(4, { date: '2026-11-20' })).held_payments).toMatchObject([{ amount: '2200' }])
     expect((await sandbox().pay('1', PAYMENT)).status).toBe(400)
+    const once = { status: 'invoiced', receipts: [{ amount: '2200' }], balance: '2200' }
+    expect(await act('retry')).toMatchObject(once)
+    // The relay sends a payment again when its invoice is finalized without it.
+    expect(await sandbox().pay('1', PAYMENT)).toMatchObject({ status: 200, body: { status: 'invoiced' } })
+    expect(await sandbox().detail('1')).toMatchObject(once)
+    expect((await sandbox().pay('1', { ...PAYMENT, reference: 'r-2' })).status).toBe(200)
     const after = { status: 'paid', receipts: [{ amount: '2200' }, { amount: '4400' }], balance: '-2200' }
-    expect(await act('retry')).toMatchObject(after)
+    expect(await sandbox().detail('1')).toMatchObject(after)
     expect(await act('reverse-payment', { receipt: 2 })).toMatchObject({
       status: 'invoiced',
       balance: '2200',

@@ -149,7 +149,8 @@ test('a database of version 12 is searched by the references of cancelled docume
   await first.close()
   const database = new DatabaseSync(data)
   database.exec(
-    `UPDATE search SET refs = ''; ALTER TABLE held_payments DROP COLUMN whole; PRAGMA user_version = 12`,
+    `UPDATE search SET refs = ''; ALTER TABLE held_payments DROP COLUMN whole;
+     ALTER TABLE receipts DROP COLUMN whole; PRAGMA user_version = 12`,
   )
   database.close()
   for (const _ of ['migrated', 'restarted']) {

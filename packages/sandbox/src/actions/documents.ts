@@ -4,7 +4,7 @@ import { type Decimal, decimalFrom, minus, plus, rounded, shown, ZERO } from '..
 import { partOf, rials, sum } from '../pricing.ts'
 import type { Payment } from '../requests.ts'
 import type { Account } from '../store/catalogue.ts'
-import type { Paid, Receipt } from '../store/documents.ts'
+import type { HeldPayment, Paid, Receipt } from '../store/documents.ts'
 import type { Store } from '../store/open.ts'
 import type { Order } from '../store/orders.ts'
 import { describeShortages, type Goods, issueGoods, restockGoods, shortagesOf } from './stock.ts'
@@ -101,14 +101,19 @@ const receiptType = (account: Account | undefined, method: Payment['method']): R
  * Registers a receipt of a finalized invoice, by default in the receiving account; without an account if none is selected.
  * Runs in the caller's transaction.
  */
-export const payInvoice = (order: Order, paid: Paid, store: Store): void => {
+export const payInvoice = (
+  order: Order,
+  paid: Paid & Partial<Pick<HeldPayment, 'whole'>>,
+  store: Store,
+): void => {
   const { invoice_number, total } = order
   const { method, reference, note, date } = paid
   const amount = paid.amount ?? total
   const account_code = paid.account_code ?? store.settings.read().orderPaymentReceivingAccount
   const account = account_code === null ? undefined : store.accounts.find(account_code)
   const type = receiptType(account, method)
-  const receipt = { invoice_number, method, type, reference, note, date, amount, account_code }
+  const { whole = paid.amount === null ? 1 : 0 } = paid
+  const receipt = { invoice_number, method, type, reference, note, date, amount, account_code, whole }
   const number = store.receipts.insert(receipt)
   const kind = settle(order, store) === 'paid' ? 'paid' : 'received'
   const message = `Receipt ${number} (${inWords(type)}) of ${rials(amount)} rials`
@@ -181,7 +186,7 @@ export const obstaclesNow = (order: Order, store: Store) =>
  *
  * @returns whether the draft was finalized
  */
-export const finalize = (order: Order, payments: readonly Paid[], store: Store): boolean => {
+export const finalize = (order: Order, payments: readonly (Paid | HeldPayment)[], store: Store): boolean => {
   const { invoice_number } = order
   const { obstacles } = obstaclesOf(order, payments, store)
   if (obstacles.length > 0) {

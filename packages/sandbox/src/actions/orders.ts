@@ -164,37 +164,55 @@ const register = (
   throw new Refusal('not_finalized', `The invoice is not finalized (${order.error}): ${draft}`)
 }
 
-/** Whether a store has sent the same payment again, for example because it received no response. */
-const isSamePayment = (one: Paid, other: Paid) =>
-  one.method === other.method && one.reference === other.reference && one.date === other.date
+/**
+ * Whether a store sends a payment again, for example because it received no response. Without a date, its default may have
+ * changed.
+ */
+const isSamePayment = (given: Payment, payment: Paid, known: Paid) =>
+  payment.method === known.method &&
+  payment.reference === known.reference &&
+  (given.date == null || payment.date === known.date)
+
+/** A payment of a store, in the history of an order. */
+const shownPayment = ({ method, reference, date }: Paid) =>
+  `Payment (${inWords(method)}, ${date}${reference && `, reference ${reference}`})`
 
 /**
- * Holds a payment of the whole invoice, unless the held payments already cover it. Further payments are only recorded, for the
- * accountant to resolve.
+ * Holds a payment of the whole invoice, unless it is held already, or the held payments cover the invoice. Further payments are
+ * only recorded, for the accountant to resolve.
  */
 const hold = (order: Order, given: Payment, store: Store) => {
   const { invoice_number, total } = order
   const payment = paymentOf(given, order)
-  const { method, reference, date } = payment
   const held = store.heldPayments.list(invoice_number)
-  const isCovered = held.length > 0 && BigInt(sum(held.map(({ amount }) => amount ?? total))) >= BigInt(total)
-  const label = `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
   const note = (kind: 'payment_held' | 'payment_repeated', outcome: string) =>
-    store.history.add(invoice_number, kind, `Payment (${label}) ${outcome}`)
-  if (!isCovered) {
-    store.heldPayments.insert(order, payment)
-    return note('payment_held', 'held until the invoice is finalized')
-  }
-  const isHeld = held.some(each => isSamePayment(each, payment))
-  return note(
-    'payment_repeated',
-    isHeld ? 'received again: it is already held' : 'not held: another payment already is',
-  )
+    store.history.add(invoice_number, kind, `${shownPayment(payment)} ${outcome}`)
+  if (held.some(each => each.whole === 1 && isSamePayment(given, payment, each)))
+    return note('payment_repeated', 'received again: it is already held')
+  const isCovered = held.length > 0 && BigInt(sum(held.map(({ amount }) => amount ?? total))) >= BigInt(total)
+  if (isCovered) return note('payment_repeated', 'not held: another payment already is')
+  store.heldPayments.insert(order, payment)
+  return note('payment_held', 'held until the invoice is finalized')
 }
 
 /**
- * Registers a payment of the whole invoice, regardless of earlier receipts (spec: POST payment). Repeating it for a paid or refunded
- * order has no effect.
+ * Registers a payment of the whole invoice, unless it already has a receipt: the order is still invoiced if the payment was held and
+ * the accountant has chosen its amount.
+ */
+const pay = (order: Order, given: Payment, store: Store) => {
+  const { invoice_number } = order
+  const payment = paymentOf(given, order)
+  const isRegistered = store.receipts
+    .ofStore(invoice_number)
+    .some(each => isSamePayment(given, payment, each))
+  if (!isRegistered) return payInvoice(order, payment, store)
+  const message = `${shownPayment(payment)} received again: it already has a receipt`
+  return store.history.add(invoice_number, 'payment_repeated', message)
+}
+
+/**
+ * Registers a payment of the whole invoice, regardless of the accountant's receipts (spec: POST payment). Repeating it, or any
+ * payment of a paid or refunded order, has no effect.
  *
  * @throws Refusal when the invoice is not finalized; the first payment is held and registered when it is. Otherwise only
  * for what the store can correct, its date, because a store may take 400 to mean that the payment is held
@@ -203,7 +221,7 @@ export const registerPayment = (key: OrderKey, payment: Payment, store: Store): 
   const actions = {
     invoiced: (order: Order) => {
       requireDate('date', payment, store)
-      payInvoice(order, paymentOf(payment, order), store)
+      pay(order, payment, store)
     },
     needs_review: (order: Order) => hold(order, payment, store),
   }

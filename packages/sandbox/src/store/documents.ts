@@ -104,7 +104,15 @@ const documents =
       update(table, { number }, { cancelled_at: iso(), cancel_reason }),
   })
 
-export const receipts = documents<Receipt>('receipts', `${PAYMENT}, type`)
+export const receipts = (sql: Sql, clock: Clock) => ({
+  ...documents<Receipt>('receipts', `${PAYMENT}, type`)(sql, clock),
+  /** The payments with receipts that a store has sent for the whole invoice. */
+  ofStore: (invoice_number: number) =>
+    sql.all<Paid>(
+      `SELECT ${PAYMENT} FROM receipts WHERE invoice_number = ? AND cancelled_at IS NULL AND whole = 1`,
+      invoice_number,
+    ),
+})
 export const repayments = documents<Repayment>('repayments', PAYMENT)
 export const returns = documents<SalesReturn>('returns', 'date, reason, amount')
 

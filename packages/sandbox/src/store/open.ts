@@ -118,11 +118,20 @@ const WITHOUT_CANCELLED = 12
 /** The version that does not tell which held payments with an amount were sent for the whole invoice. */
 const WITHOUT_WHOLE = 13
 
+/** The version that does not tell which receipts are of payments that a store has sent for the whole invoice. */
+const WITHOUT_WHOLE_RECEIPTS = 14
+
 const ADD_WHOLE = `
 ALTER TABLE held_payments ADD COLUMN whole INTEGER NOT NULL DEFAULT 0 CHECK (whole IN (0, 1));
 UPDATE held_payments SET whole = 1 WHERE amount IS NULL;
+`
+
+const ADD_WHOLE_RECEIPTS = `
+ALTER TABLE receipts ADD COLUMN whole INTEGER NOT NULL DEFAULT 0 CHECK (whole IN (0, 1));
 PRAGMA user_version = ${SCHEMA_VERSION};
 `
+
+const OLDER = [WITHOUT_CANCELLED, WITHOUT_WHOLE, WITHOUT_WHOLE_RECEIPTS]
 
 /** Creates tables and content in one transaction, so that a kill cannot leave a partial database. */
 const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tables =>
@@ -133,8 +142,9 @@ const open = (db: DatabaseSync, sql: Sql, transact: Transact, clock: Clock): Tab
       // Fails when the file is the database of another program.
       opened.settings.read()
     } else {
-      if (version === WITHOUT_CANCELLED || version === WITHOUT_WHOLE) {
-        db.exec(ADD_WHOLE)
+      if (version !== undefined && OLDER.includes(version)) {
+        if (version !== WITHOUT_WHOLE_RECEIPTS) db.exec(ADD_WHOLE)
+        db.exec(ADD_WHOLE_RECEIPTS)
         if (version === WITHOUT_CANCELLED)
           for (const number of opened.orders.withCancelled()) opened.orders.index(number)
       } else if (version === 0) {

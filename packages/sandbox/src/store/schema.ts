@@ -1,5 +1,5 @@
 /** Increases with every incompatible change of the tables. */
-export const SCHEMA_VERSION = 14
+export const SCHEMA_VERSION = 15
 
 /** The columns of an order whose sums are kept. */
 const SUMMED = ['net', 'tax', 'received', 'returned', 'repaid'] as const
@@ -157,7 +157,8 @@ CREATE TABLE invoice_rows (
 ) STRICT, WITHOUT ROWID;
 
 -- A payment without an amount pays the whole invoice; one without an account, into the receiving account. The total is that
--- of the invoice when the payment came in. A store's payment is registered for the whole invoice, even if it has an amount now.
+-- of the invoice when the payment came in. A payment that a store has sent for the whole invoice stays whole if the accountant
+-- gives it an amount.
 CREATE TABLE held_payments (
   number INTEGER PRIMARY KEY,
   invoice_number INTEGER NOT NULL REFERENCES orders (invoice_number),
@@ -184,7 +185,8 @@ CREATE TABLE receipts (
   account_code TEXT REFERENCES accounts (code),
   created_at TEXT NOT NULL,
   cancelled_at TEXT,
-  cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL)
+  cancel_reason TEXT CHECK (cancelled_at IS NOT NULL OR cancel_reason IS NULL),
+  whole INTEGER NOT NULL DEFAULT 0 CHECK (whole IN (0, 1))
 ) STRICT;
 CREATE INDEX receipts_of_invoice ON receipts (invoice_number);
 CREATE INDEX receipts_of_account ON receipts (account_code);
