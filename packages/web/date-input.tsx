@@ -55,8 +55,13 @@ const weeksOf = (first: string) => {
   )
 }
 
-/** The local day, `YYYY-MM-DD`: the Swedish locale formats dates as ISO 8601. */
-export const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' }).format()
+const { timeZone } = document.documentElement.dataset
+
+/**
+ * The current day, `YYYY-MM-DD`, in the time zone that the HTML names in `data-time-zone`, or else in the reader's own. The
+ * Swedish locale formats dates as ISO 8601.
+ */
+export const today = () => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone }).format()
 
 const dayOfMonthIn = (calendar: string) =>
   new Intl.DateTimeFormat(`en-u-ca-${calendar}`, { day: 'numeric', timeZone: 'UTC' })

@@ -1,6 +1,8 @@
 import { midnight } from '@order-relay/web/calendar.ts'
 
 export type Clock = {
+  /** The accounting time zone: an IANA name. */
+  timeZone: string
   now: () => Date
   /** The time in ISO 8601. */
   iso: () => string
@@ -51,6 +53,7 @@ export const clockIn = (timeZone: string, now = () => new Date()): Clock => {
       return new Date(Math.min(began, LAST_TIME)).toISOString()
     }
     return {
+      timeZone,
       now,
       beginningOf,
       iso: () => now().toISOString(),

@@ -133,4 +133,19 @@ export const dateTests = (openAt: OpenAt, client: () => Client) => {
       await page.locator(`.month td button:focus[aria-label="${day}"]`).waitFor({ timeout: 5000 })
     }
   })
+
+  test("days are the service's, even where the browser's day is another one", async () => {
+    const now = new Date()
+    const today = now.toISOString().slice(0, 10)
+    // The sandbox is in UTC. These zones are 12 hours behind and 14 hours ahead.
+    const timezoneId = now.getUTCHours() < 10 ? 'Etc/GMT+12' : 'Etc/GMT-14'
+    await client().create(order('1'))
+    const { page } = await openAt(`${client().url}/#/orders`, { locale: 'en-GB', timezoneId })
+    await page.getByRole('link', { name: 'Today' }).click()
+    await page.waitForURL(`**from=${today}&to=${today}`)
+    await page.getByRole('row').filter({ hasText: '2,200' }).waitFor()
+    expect(await page.getByText('In the future').count()).toBe(0)
+    await page.getByRole('button', { name: 'Choose a day' }).first().click()
+    await page.locator(`.month [aria-current="date"][aria-pressed="true"]`).waitFor({ timeout: 5000 })
+  })
 }

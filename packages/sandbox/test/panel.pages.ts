@@ -20,7 +20,7 @@ import { eachWithSandbox } from './world.ts'
 
 // In this order: pages are closed before the sandbox that serves them.
 const openAt = withBrowser()
-// The days of the browser, which differ from those of Tehran between 20:30 and midnight.
+// The tests use days of UTC.
 const client = eachWithSandbox({ timeZone: 'UTC' })
 
 describe('an order', () => orderTests(openAt, client))

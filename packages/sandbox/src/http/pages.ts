@@ -22,8 +22,16 @@ const respondWith = (
   return respondBytes(context, 200, ...found, { 'cache-control': 'no-cache', ...headers })
 }
 
-const file = async (name: string, request: EndpointRequest, headers = {}) =>
-  respondWith(await panelFile(name), name, request, headers)
+/** The panel's HTML. It names the accounting time zone, whose days the panel uses. */
+const panel = async (request: EndpointRequest) => {
+  const name = 'index.html'
+  const [type = '', html = ''] = (await panelFile(name)) ?? []
+  const zoned = String(html).replace('<html', `<html data-time-zone="${request.store.clock.timeZone}"`)
+  return respondWith([type, zoned], name, request, { 'content-security-policy': POLICY })
+}
+
+const file = async (name: string, request: EndpointRequest) =>
+  respondWith(await panelFile(name), name, request)
 
 const docsFile = async (name: string, request: EndpointRequest) =>
   respondWith(await docs(name), name, request, { 'content-security-policy': DOCS_POLICY })
@@ -39,7 +47,7 @@ const document = openApi()
 
 /** The panel, its files, and the API documentation as JSON and as a web page. */
 export const pages: readonly Route[] = [
-  page('/', request => file('index.html', request, { 'content-security-policy': POLICY })),
+  page('/', panel),
   page('/panel/static/:path{.+}', request => file(request.context.req.param('path') ?? '', request)),
   page('/openapi.json', () => document),
   page('/docs', request => docsFile('', request)),
