@@ -1,10 +1,5 @@
-import { HOST } from '@order-relay/web/foreign.ts'
-import { listen, stop } from '@order-relay/web/serve.ts'
 import { clockIn, DEFAULT_TIME_ZONE } from './clock.ts'
-import { startSender } from './delivery/sender.ts'
-import { createFaults } from './faults.ts'
-import { httpServer } from './http/server.ts'
-import { openStore } from './store/open.ts'
+import { unsupported } from './node-version.js'
 
 export const PORT = 4000
 
@@ -32,7 +27,7 @@ export type Sandbox = {
  * Starts the accounting service and its panel on this machine.
  *
  * @throws TypeError for an unknown option, such as a misspelled one
- * @throws Error when the port is taken, the data file cannot be opened, or the time zone is unknown
+ * @throws Error when Node is older than 22.20, the port is taken, the data file cannot be opened, or the time zone is unknown
  *
  * @example
  * ```ts
@@ -51,30 +46,8 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     const known = 'port, data, speed, timeZone, clock'
     throw new TypeError(`Cannot start the sandbox: there is no option "${unknown}"; the options are ${known}`)
   }
-  const store = openStore(data, clockIn(timeZone, clock))
-  const stopping = new AbortController()
-  const sender = startSender(store, speed)
-  const faults = createFaults(store.changes)
-  const server = httpServer({ store, sender, faults, stopping: stopping.signal })
-  try {
-    const bound = await listen(server, port, 'SANDBOX_PORT')
-    let closing: Promise<void> | undefined
-    const close = async () => {
-      stopping.abort()
-      faults.stop()
-      await Promise.all([stop(server), sender.stop()])
-      store.close()
-    }
-    return {
-      url: `http://${HOST}:${bound}`,
-      close: () => {
-        closing ??= close()
-        return closing
-      },
-    }
-  } catch (error) {
-    await sender.stop()
-    store.close()
-    throw error
-  }
+  if (unsupported !== undefined) throw new Error(unsupported)
+  // An older Node cannot load these modules, and would report that instead.
+  const { startService } = await import('./service.ts')
+  return startService({ port, data, speed, clock: clockIn(timeZone, clock) })
 }

@@ -52,6 +52,7 @@ test('the store test in the README passes', async () => {
 test('the steps of the CI job in the README start the sandbox', async () => {
   const [job = ''] = codeBlocks(project(`${INSTALLED}/README.md`), 'yaml')
   const steps = [...job.matchAll(/- run: (.*)/g)].map(([, command = '']) => command)
+  expect(steps.shift()).toBe('npm ci')
   expect(steps).toHaveLength(3)
   const tests = 'curl --fail --silent "$(sed "s/.* //" sandbox.log)/docs"'
   const script = steps.join('\n').replace('./run-tests --accounting-url http://127.0.0.1:4000', tests)
@@ -69,11 +70,19 @@ test('the steps of the CI job in the README start the sandbox', async () => {
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('swagger-ui') })
 })
 
-test('the program prints its requirements on an older Node', async () => {
-  const source = await readFile(project(`${INSTALLED}/bin.js`), 'utf8')
-  await writeFile(project(`${INSTALLED}/old.js`), source.replace('process.versions.node', '"20.11.0"'))
-  expect(await runProgram([`${INSTALLED}/old.js`], { cwd: project() })).toMatchObject({
-    code: 1,
-    err: 'Cannot start the sandbox: this is Node 20.11.0; install Node 22.20 or later\n',
-  })
+test('the program and the API name their requirements on an older Node', async () => {
+  // It supports fewer options of Intl.NumberFormat, for example.
+  const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.11.0' } })
+    Intl.NumberFormat = class { constructor() { throw new RangeError('out of range') } }`
+  await writeFile(project('old.mjs'), old)
+  const start = "import { startSandbox } from 'order-relay-sandbox'\nawait startSandbox({ port: 0 })"
+  await writeFile(project('start.mjs'), start)
+  for (const file of [`${INSTALLED}/bin.js`, 'start.mjs']) {
+    expect(await runProgram(['--import', './old.mjs', file], { cwd: project() })).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^(.*\nError: )?Cannot start the sandbox: this is Node 20.11.0; install Node 22.20 or later\n/s,
+      ),
+    })
+  }
 })

@@ -1,0 +1,1 @@
+export const unsupported: string | undefined
