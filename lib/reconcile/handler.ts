@@ -41,21 +41,14 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
     const hasTime = () => context.getRemainingTimeInMillis() >= LAST_CHECK_MS
     let checked = 0
 
-    const shards = [...SHARDS, ...BULK_SHARDS].map(shard => {
-      const due = orders.due(shard, time)
-      return { due, first: due.next() }
-    })
-    const firsts = await Promise.allSettled(shards.map(({ first }) => first))
-    const ages = firsts.map(({ status, ...head }) =>
-      'value' in head && !head.value.done ? time - head.value.value.check_at : 0,
-    )
-    telemetry.seconds('DueCheckAge', Math.max(...ages))
+    /** How late the oldest check is that each shard still has to make: after a pause, all are late when a run begins. */
+    const ages: Record<string, number> = {}
 
-    const checkShard = async ({ due, first }: (typeof shards)[number]) => {
-      for (let next = await first; !next.done; next = await due.next()) {
+    const checkShard = async (shard: string) => {
+      for await (const order of orders.due(shard, time)) {
+        ages[shard] = time - order.check_at
         await inTime()
         if (!hasTime()) return
-        const order = next.value
         const { source, external_id } = order
         // The same check always has the same id, so a repeated run does not enqueue it twice.
         const id = contentId(source, external_id, order.check_at)
@@ -64,6 +57,7 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
         await orders.postpone(order, unixSeconds(now()) + checkInterval(order.checks + 1, random()))
         checked++
       }
+      ages[shard] = 0
     }
     const recover = recovery({
       ...dependencies,
@@ -75,7 +69,8 @@ export const createReconciler = (dependencies: ReconcilerDependencies) => {
     const recovering = recover(hasTime).then(
       ({ released }) => released > 0 && telemetry.info('failing events released', { released }),
     )
-    const outcomes = await Promise.allSettled([...shards.map(checkShard), recovering])
+    const outcomes = await Promise.allSettled([...[...SHARDS, ...BULK_SHARDS].map(checkShard), recovering])
+    telemetry.seconds('DueCheckAge', Math.max(0, ...Object.values(ages)))
     telemetry.info('scheduled check of orders', { checked })
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   })

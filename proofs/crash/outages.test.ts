@@ -185,7 +185,8 @@ test('recovers webhooks lost to a wrong clock through checks or later webhooks',
 })
 
 test.each<[Target, string[]]>([
-  ['dynamodb', ['checks-late', 'deliveries-failed', 'order-stuck', 'requests-failed']],
+  // No run can read which checks are due, and the first one afterwards makes them.
+  ['dynamodb', ['deliveries-failed', 'order-stuck', 'requests-failed']],
   ['sqs', ['checks-late', 'deliveries-failed', 'requests-failed']],
 ])(
   'after ten hours without %s, checks find changes a day before their webhooks are retried',

@@ -100,14 +100,17 @@ test('ends with its time, longest overdue first, and the next run makes the othe
   const made = await run(10, slow)
   // One check each 20 s, the last one 20 s before the end.
   expect(made).toEqual(first.slice(-15).toReversed())
+  expect(recorded.metrics.at(-1)).toMatchObject({ name: 'DueCheckAge', value: first.length - 16 })
   expect((await run(10)).sort()).toEqual(first.slice(0, -15).sort())
   expect(await drain(stack.sqs, stack.settings.ordersQueueUrl)).toEqual([])
 })
 
-test('reports how late the oldest check is', async () => {
+test('reports how late the oldest check is that a run did not make', async () => {
   await save('late', { doubt: 'now' })
   await save('later', { doubt: 'now' }, { at: NOW - 5 * MINUTE_MS })
-  await run(30)
+  stack.faults.set('SendMessage', 'before')
+  await expect(run(30)).rejects.toThrow('no response to SendMessage')
+  stack.faults.clear()
   await run(30)
   expect(recorded.metrics).toEqual([
     { name: 'DueCheckAge', dimensions: {}, value: 25 * 60 },
