@@ -56,4 +56,11 @@ const handleAll = async messages => {
   }
 }
 
-for (;;) await handleAll(await receive())
+console.log(`Receiving from ${QueueUrl}; Ctrl-C stops`)
+try {
+  for (;;) await handleAll(await receive())
+} catch (error) {
+  const remedy = 'check that the queue exists and can be reached, and the region and credentials'
+  console.error(`Cannot receive from ${QueueUrl}: ${error.message}; ${remedy}`)
+  process.exitCode = 1
+}

@@ -7,8 +7,10 @@ import { nodeHandler, SignatureError, verifySignature } from 'order-relay-store'
 import { onceIn } from './exact-once.mjs'
 
 const { FEED_SECRET = '', PORT = '8080', DATABASE = 'handled' } = process.env
-if (FEED_SECRET === '')
-  throw new Error('Cannot start: FEED_SECRET is not set; set it to the secret of your feed')
+if (FEED_SECRET === '') {
+  console.error('Cannot start: FEED_SECRET is not set; set it to the secret of your feed')
+  process.exit(1)
+}
 
 const once = onceIn(DATABASE)
 
@@ -30,4 +32,8 @@ const receive = async (headers, body) => {
 }
 const server = createServer(nodeHandler(receive))
 server.listen({ host: '127.0.0.1', port: Number(PORT) }, () => console.log(`http://127.0.0.1:${PORT}/`))
+server.on('error', error => {
+  console.error(`Cannot listen on port ${PORT}: ${error.message}; set PORT to a free port`)
+  process.exitCode = 1
+})
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())

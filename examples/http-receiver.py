@@ -98,6 +98,9 @@ class Server(ThreadingHTTPServer):
 
 
 if __name__ == "__main__":
-    server = Server(("127.0.0.1", PORT), Receiver)
+    try:
+        server = Server(("127.0.0.1", PORT), Receiver)
+    except OSError as error:
+        raise SystemExit(f"Cannot listen on port {PORT}: {error.strerror}; set PORT to a free port") from None
     print(f"http://127.0.0.1:{PORT}/", flush=True)
     server.serve_forever()

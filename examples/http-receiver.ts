@@ -12,8 +12,10 @@ import { createReceiver, nodeHandler } from 'order-relay-store'
 import { onceIn } from './once.ts'
 
 const { FEED_SECRET = '', PORT = '8080', DATABASE = 'store.sqlite' } = process.env
-if (FEED_SECRET === '')
-  throw new Error('Cannot start: FEED_SECRET is not set; set it to the secret of your feed')
+if (FEED_SECRET === '') {
+  console.error('Cannot start: FEED_SECRET is not set; set it to the secret of your feed')
+  process.exit(1)
+}
 
 const receive = createReceiver({
   secrets: FEED_SECRET.split(',').filter(Boolean), // Two while the secret is being rotated.
@@ -27,4 +29,8 @@ const receive = createReceiver({
 })
 const server = createServer(nodeHandler(receive))
 server.listen({ host: '127.0.0.1', port: Number(PORT) }, () => console.log(`http://127.0.0.1:${PORT}/`))
+server.on('error', error => {
+  console.error(`Cannot listen on port ${PORT}: ${error.message}; set PORT to a free port`)
+  process.exitCode = 1
+})
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.close())

@@ -10,6 +10,7 @@ import sys
 import traceback
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 from once import Once
 
 QUEUE_URL = sys.argv[1]
@@ -61,5 +62,12 @@ def handle_all(messages):
 
 
 if __name__ == "__main__":
-    while True:
-        handle_all(receive())
+    print(f"Receiving from {QUEUE_URL}; Ctrl-C stops", flush=True)
+    try:
+        while True:
+            handle_all(receive())
+    except KeyboardInterrupt:
+        pass
+    except (BotoCoreError, ClientError) as error:
+        remedy = "check that the queue exists and can be reached, and the region and credentials"
+        raise SystemExit(f"Cannot receive from {QUEUE_URL}: {error}; {remedy}") from None

@@ -10,9 +10,11 @@ import { onceIn } from './once.ts'
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort())
 
+const queueUrl = process.argv[2] ?? ''
+console.log(`Receiving from ${queueUrl}; Ctrl-C stops`)
 await consumeFeed({
   sqs: new SQSClient(),
-  queueUrl: process.argv[2] ?? '',
+  queueUrl,
   once: onceIn(process.env.DATABASE ?? 'store.sqlite'),
   // The store's own handling of a message, which must be synchronous with this `once`.
   // Its writes belong in the transaction that records the message.
@@ -21,4 +23,7 @@ await consumeFeed({
     console.log('applied:', data.external_id, `v${version}`, event, status, delivery)
   },
   signal: stop.signal,
+}).catch(error => {
+  console.error(error.message)
+  process.exitCode = 1
 })

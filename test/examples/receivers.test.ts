@@ -9,7 +9,7 @@ import { freePorts } from '@order-relay/local/ports.ts'
 import { orderUpdated, signedRequest } from 'order-relay-store/testing'
 import { isRunnable, programOf } from '../support/examples.ts'
 import { eachWithFolder } from '../support/folder.ts'
-import { endPrograms, startProgram } from '../support/program.ts'
+import { endPrograms, runProgram, startProgram } from '../support/program.ts'
 import { ROOT } from '../support/project.ts'
 import { until } from '../support/until.ts'
 
@@ -39,6 +39,15 @@ test.each(RECEIVERS.filter(isRunnable))(
     const args = program === 'php' ? ['-S', `127.0.0.1:${port}`, folder(name)] : [folder(name)]
     const env = { ...process.env, FEED_SECRET: 'secret', PORT: String(port), DATABASE: folder(`${name}.db`) }
     await startProgram(args, { program, env }).printed(/http:\/\/127/)
+
+    if (program !== 'php') {
+      const { code, err } = await runProgram(args, { program, env })
+      expect(code).toBe(1)
+      expect(err).toMatch(
+        /^Cannot listen on port \d+: [^\n]*already in use[^\n]*; set PORT to a free port$/im,
+      )
+      expect(err).not.toMatch(/^ +at |Traceback/m)
+    }
 
     const idle = connect(port, '127.0.0.1').on('error', () => undefined)
     await once(idle, 'connect')

@@ -140,9 +140,9 @@ export const feedTests = () => {
     const env = { ...process.env, ...environment }
     const consume = async (external_id: string, program: string, file: string) => {
       const consumer = startProgram([file], { cwd: folder(), env, program })
-      await consumer.printed(/\n/)
+      await consumer.printed(/^applied: .*\n/m)
       consumer.child.kill('SIGINT')
-      const applied = `^applied: ${external_id} v1 order.updated paid [\\da-f-]{36}\n`
+      const applied = `^Receiving from ${url}; Ctrl-C stops\napplied: ${external_id} v1 order.updated paid [\\da-f-]{36}\n$`
       expect((await consumer.ended).output).toMatch(new RegExp(applied))
     }
     await consume('consumed', process.execPath, 'store.mjs')

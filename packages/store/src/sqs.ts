@@ -38,6 +38,9 @@ export type ConsumeOptions<Transaction> = Handling<Transaction> & {
   visibilityTimeout?: number
 }
 
+/** A failed receive. By default, only its message is printed: those of the client fill a page, once a second. */
+class ReceiveError extends Error {}
+
 /** The longest delay of a message whose handler keeps failing, in seconds. */
 const MAX_DELAY = 900
 
@@ -82,7 +85,9 @@ export const consumeFeed = async <Transaction = undefined>(
 ): Promise<void> => {
   assertArguments('consume a feed', { options: [options, OBJECT] })
   const { sqs, queueUrl, handle, signal, visibilityTimeout = 60 } = options
-  const { onError = (error: unknown) => console.error(error) } = options
+  const {
+    onError = (error: unknown) => console.error(error instanceof ReceiveError ? error.message : error),
+  } = options
   assertOptions('consume a feed', options, {
     sqs: [sqs, CLIENT],
     queueUrl: [queueUrl, HTTP_URL],
@@ -147,7 +152,10 @@ export const consumeFeed = async <Transaction = undefined>(
         const remedy = 'use the URL that "relay stores show" prints, and check the region and credentials'
         throw new Error(`Cannot consume a feed: ${found}; ${remedy}`, { cause: error })
       }
-      onError(error)
+      const found = (error instanceof Error && error.message) || String(error)
+      const remedy = 'check that the queue can be reached, and the region and credentials'
+      const message = `Cannot receive from "${queueUrl}": ${found}; ${remedy}; the next attempt follows in a second`
+      onError(new ReceiveError(message, { cause: error }))
       await pause(1000, signal)
     }
   }

@@ -1,5 +1,6 @@
-import { SendMessageCommand } from '@aws-sdk/client-sqs'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { freePorts } from '@order-relay/local/ports.ts'
 import { createQueue, type Parts, startParts } from '@order-relay/test-support/parts.ts'
 import { until } from '@order-relay/test-support/until.ts'
 import { consumeFeed } from '../src/sqs.ts'
@@ -29,6 +30,27 @@ test('rejects with the URL of a queue that does not exist', async () => {
     `Cannot consume a feed: the queue "${queueUrl}" does not exist, or its account denies access; use the URL that "relay stores show" prints, and check the region and credentials`,
   )
   expect(errors).toEqual([])
+})
+
+test('reports a queue that cannot be reached with the remedy, and tries again', async () => {
+  const [{ relay: port }, stop] = [await freePorts(), new AbortController()]
+  const messages: string[] = []
+  const logged = jest.spyOn(console, 'error').mockImplementation(message => messages.push(message))
+  const sqs = new SQSClient({
+    endpoint: `http://127.0.0.1:${port}`,
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+    maxAttempts: 1,
+  })
+  const queueUrl = `http://127.0.0.1:${port}/000000000000/feed-shop.fifo`
+  const consuming = consumeFeed({ sqs, queueUrl, handle: () => undefined, signal: stop.signal })
+  await until(() => messages.length >= 2)
+  stop.abort()
+  await consuming
+  logged.mockRestore()
+  expect(messages[1]).toBe(
+    `Cannot receive from "${queueUrl}": connect ECONNREFUSED 127.0.0.1:${port}; check that the queue can be reached, and the region and credentials; the next attempt follows in a second`,
+  )
 })
 
 test('names the SQS message that cannot be read, and its order if known', async () => {
