@@ -9,12 +9,18 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 const listening = v.looseObject({ server: v.instance(Server) })
 
-/** The body of a refusal, for a request from a web page of another origin; undefined for any other request. */
-export const foreignRefusal = ({ headers }: IncomingMessage) => {
+/**
+ * The body of a refusal, for a request from a web page of another origin or through a tunnel; undefined for any other request.
+ *
+ * @param accepted what the port accepts from these
+ */
+export const foreignRefusal = ({ headers }: IncomingMessage, accepted = 'no requests') => {
   const found = foreignHeader(headers)
   return found === undefined
     ? undefined
-    : { message: `Cannot accept the request: ${found}; this port does not accept requests from other pages` }
+    : {
+        message: `Cannot accept the request: ${found}; from other web pages and through a tunnel, this port accepts ${accepted}`,
+      }
 }
 
 /** The AWS error for a request from another user without the stack's credentials; undefined for any other request. */

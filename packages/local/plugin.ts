@@ -105,7 +105,7 @@ export default class LocalPlugin {
           return foreignRefusal(request) ?? credentialsRefusal(request, credentials)
         // Webhooks are tested through tunnels, with another Host.
         const isWebhook = request.method === 'POST' && request.url === WEBHOOK_PATH
-        return isWebhook ? undefined : foreignRefusal(request)
+        return isWebhook ? undefined : foreignRefusal(request, `only POST ${WEBHOOK_PATH}`)
       })
       const storesFile = join(serviceDir, 'stores.yml')
       const storesRead = readFileSync(storesFile, 'utf8')

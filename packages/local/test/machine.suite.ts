@@ -200,6 +200,11 @@ export const machineTests = () => {
     const attack = { name: 'relay', path: '/webhook', headers: json, body: '{}' } as const
     const tunnel = { host: 'tunnel.test', origin: 'https://tunnel.test' }
     expect(await send(attack, tunnel)).toMatchObject({ status: 401, cors: [] })
+    const read = await send({ ...attack, path: '/api/v1/orders/1/' }, tunnel, 'GET')
+    expect(JSON.parse(read.body)).toEqual({
+      message:
+        'Cannot accept the request: Host is "tunnel.test"; from other web pages and through a tunnel, this port accepts only POST /webhook',
+    })
     for (const [path, method] of [
       ['/webhook', 'OPTIONS'],
       ['/webhook', 'GET'],

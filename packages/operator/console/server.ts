@@ -101,7 +101,11 @@ export const startConsole = async (
     const { headers, method } = c.env.incoming
     const found = foreignHeader(headers)
     if (found !== undefined)
-      return refuse(c, 403, `${found}: the console does not accept requests from other pages`)
+      return refuse(
+        c,
+        403,
+        `${found}: the console accepts no requests from other web pages or through a tunnel`,
+      )
     if (method === 'GET') return next()
     if (headers.origin === undefined) {
       return refuse(c, 403, 'Origin is missing: only the console itself makes changes')

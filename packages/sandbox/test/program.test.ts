@@ -122,7 +122,7 @@ test('data is readable only by its owner, even in a directory of an earlier vers
   expect(second.err).toContain('SANDBOX_PORT')
   const third = await run(['--port', '0'], { cwd: folder() }).ended
   expect(third.err).toMatch(
-    /^Cannot open the database ".*": another sandbox uses it; stop that one, or use another file/,
+    /^Cannot open the database ".*": another sandbox uses it; stop that one, or use another file with --data$/m,
   )
   again.child.disconnect()
   expect(await again.ended).toMatchObject({ code: 0, signal: null })

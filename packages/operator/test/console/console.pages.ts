@@ -267,7 +267,9 @@ describe('in a browser', () => {
   test('says why a sign-in from another page is refused', async () => {
     const { page } = await openAt(url)
     const forbidden = {
-      error: { message: 'Origin is "null": the console does not accept requests from other pages' },
+      error: {
+        message: 'Origin is "null": the console accepts no requests from other web pages or through a tunnel',
+      },
     }
     await page.route('**/api/session', route => route.fulfill({ status: 403, json: forbidden }))
     await page.goto(nextUrl())

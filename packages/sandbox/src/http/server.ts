@@ -132,7 +132,10 @@ const createApp = (services: Services): Hono<Environment> => {
     context.header('x-content-type-options', 'nosniff')
     const found = foreignHeader(context.env.incoming.headers)
     if (found === undefined) return next()
-    throw new Refusal('forbidden', `${found}: the sandbox does not accept requests from other pages`)
+    throw new Refusal(
+      'forbidden',
+      `${found}: the sandbox accepts no requests from other web pages or through a tunnel`,
+    )
   })
   const onMethodNotAllowed = (context: Context, methods: string[]) => {
     const allow = methods.join(', ')

@@ -193,11 +193,11 @@ export const openStore = (file: string | undefined, clock: Clock) => {
   } catch (cause) {
     const state = isNativeError(cause) ? cause.message : String(cause)
     if (state === 'database is locked') {
-      const remedy = 'another sandbox uses it; stop that one, or use another file'
+      const remedy = 'another sandbox uses it; stop that one, or use another file with --data'
       throw new Error(`Cannot open the database "${path}": ${remedy}`, { cause })
     }
     throw new Error(
-      `Cannot open the database "${path}": ${state}; remove .order-relay (elsewhere, the file with its -wal file) to start over, or use another file`,
+      `Cannot open the database "${path}": ${state}; remove .order-relay (elsewhere, the file with its -wal file) to start over, or use another file with --data`,
       { cause },
     )
   }
