@@ -90,7 +90,8 @@ const main = async () => {
     )
     const broken = await Promise.race([stack.broken, asked])
     await stack.stop()
-    if (broken !== undefined) fail(`Stopped: ${broken}`)
+    if (broken === undefined) say(`stopped; data kept in ${settings.dataDir}`)
+    else fail(`Stopped: ${broken}`)
   } catch (error) {
     if (!signal.aborted) fail(error instanceof Error ? error.message : String(error))
   }

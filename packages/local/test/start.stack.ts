@@ -245,7 +245,9 @@ describe('in a copy of the project', () => {
     await fetchJson(faults, { method: 'DELETE', key: 'sandbox-key' })
     expect(await create('third')).toBe(201)
     started.child.kill('SIGINT')
-    expect((await started.ended).code).toBe(0)
+    const { code, out } = await started.ended
+    expect(code).toBe(0)
+    expect(out).toMatch(/^stopped; data kept in .+$/m)
   })
 
   test.each([
