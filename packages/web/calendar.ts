@@ -14,6 +14,17 @@ export const midnight = (date: string) => new Date(`${date}T00:00:00Z`)
 export const addDays = (date: string, days: number) =>
   new Date(midnight(date).getTime() + days * DAY_MS).toISOString().slice(0, 10)
 
+/**
+ * The time at which a day begins for the reader, in ISO 8601. Any other text is returned as it is.
+ *
+ * @param after the number of days after this one
+ */
+export const beginningOf = (date: string, after = 0) => {
+  const at = new Date(`${date}T00:00`)
+  at.setDate(at.getDate() + after)
+  return Number.isNaN(at.getTime()) ? date : at.toISOString()
+}
+
 /** Replaces Persian and Arabic digits with Latin ones: the last four bits of a digit are its value. */
 export const latinDigits = (text: string) =>
   text.replace(/[۰-۹٠-٩]/g, digit => String(digit.charCodeAt(0) & 0b1111))

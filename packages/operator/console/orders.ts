@@ -36,9 +36,7 @@ import { get, post } from './route.ts'
 const PAGE = 50
 
 const text = v.optional(v.string())
-const day = v.optional(v.pipe(v.string(), v.isoDate()))
-
-const DAY_MS = 24 * 60 * 60 * 1000
+const time = v.optional(v.pipe(v.string(), v.isoTimestamp()))
 
 /** An order as a row of a list. */
 const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Announced | undefined) => {
@@ -75,8 +73,7 @@ const pageOf = (
     limit: PAGE,
     accountant: show === 'accountant',
     since: since === undefined ? undefined : new Date(since),
-    // The day is included.
-    until: until === undefined ? undefined : new Date(Date.parse(until) + DAY_MS),
+    until: until === undefined ? undefined : new Date(until),
   })
 }
 
@@ -110,8 +107,8 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         q: text,
         source: text,
         cursor: text,
-        since: day,
-        until: day,
+        since: time,
+        until: time,
         status: v.optional(v.picklist(STATUSES)),
         show: v.optional(v.picklist(['unsettled', 'accountant', 'failing'])),
       },

@@ -18,7 +18,7 @@ const newKey = {
   source,
   kind: v.picklist(KEY_KINDS),
   name: v.optional(v.string()),
-  expires: v.optional(v.pipe(v.string(), v.isoDate())),
+  expires: v.optional(v.pipe(v.string(), v.isoTimestamp())),
 }
 
 /** Stores, their keys and their feeds, as in `relay stores`. */
@@ -34,12 +34,16 @@ export const storesRoutes = (context: Context, live: Live, readings: Readings) =
       const notices = stores.flatMap(({ source, keys }) => expiryFindings(context, source, keys))
       return { hours: ERROR_HOURS, reference, stores, notices }
     }),
-    post('stores/resend', { source, since: v.pipe(v.string(), v.isoDate()) }, async ({ source, since }) => {
-      resends.start(source, 'resend the orders', async (context, signal) => {
-        await resend(context, { source, since: new Date(since), rate: RESEND_RATE, signal })
-        return undefined
-      })
-    }),
+    post(
+      'stores/resend',
+      { source, since: v.pipe(v.string(), v.isoTimestamp()) },
+      async ({ source, since }) => {
+        resends.start(source, 'resend the orders', async (context, signal) => {
+          await resend(context, { source, since: new Date(since), rate: RESEND_RATE, signal })
+          return undefined
+        })
+      },
+    ),
     post('stores/resend-stop', { source }, async ({ source }) => resends.stop(source)),
     get('store', { source }, async ({ source }) => (await showStore(context, source, read)).data),
     get('shop', { source }, async ({ source }) => ({ shop: await shopOf(context, source) })),

@@ -1,4 +1,5 @@
 import { visible } from '@order-relay/lib/platform/visible.ts'
+import { beginningOf } from '@order-relay/web/calendar.ts'
 import { Choice, DayChoice, Pager, parameter } from '@order-relay/web/filters.tsx'
 import { serial } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
@@ -20,6 +21,12 @@ const FILTERS = ['q', 'source', 'status', 'show', 'since', 'until', 'cursor'] as
 
 const filterOf = ({ query }: Route) =>
   Object.fromEntries(FILTERS.map(name => [name, query.get(name)?.trim()]))
+
+/** The filter with times instead of the reader's days, of which the last one is included. */
+const timesOf = (route: Route) => {
+  const { since, until, ...filter } = filterOf(route)
+  return { ...filter, since: since && beginningOf(since), until: until && beginningOf(until, 1) }
+}
 
 const isSearch = (route: Route) => Boolean(filterOf(route).q)
 
@@ -161,7 +168,7 @@ export const Orders = page(
   {
     title: () => t('Orders'),
     reads: route => ({
-      list: reads('orders', filterOf(route), ...ORDER_CHANGES),
+      list: reads('orders', timesOf(route), ...ORDER_CHANGES),
       retries: RETRIES,
     }),
     announce: (before, after) => changesOf(before.list, after.list),

@@ -1,3 +1,4 @@
+import { beginningOf } from '@order-relay/web/calendar.ts'
 import { ask } from '@order-relay/web/dialog.tsx'
 import { decimal } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
@@ -89,7 +90,7 @@ export const askNewKey = (source: string) =>
         source,
         kind: kindOf(text('kind'))[0],
         name: text('name') || undefined,
-        expires: text('expires') === '' ? undefined : date('expires'),
+        expires: text('expires') === '' ? undefined : beginningOf(date('expires')),
       })
       changed()
       location.hash = linkTo(['stores', source])

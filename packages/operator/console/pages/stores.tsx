@@ -1,3 +1,5 @@
+import { addDays, beginningOf } from '@order-relay/web/calendar.ts'
+import { today } from '@order-relay/web/date-input.tsx'
 import { ask } from '@order-relay/web/dialog.tsx'
 import { decimal, formatMilliseconds } from '@order-relay/web/format.ts'
 import { Id } from '@order-relay/web/id.tsx'
@@ -138,8 +140,6 @@ const TestResponse = ({ url, accepted, failure = '', milliseconds, status, answe
   </div>
 )
 
-const DAY_MS = 24 * 60 * 60 * 1000
-
 const askResend = (source: string) =>
   ask({
     title: t('Resend the orders of {source}', { source }),
@@ -151,11 +151,11 @@ const askResend = (source: string) =>
         name: 'since',
         label: t('Changed since'),
         kind: 'date',
-        value: new Date(Date.now() - DAY_MS).toISOString().slice(0, 10),
+        value: addDays(today(), -1),
       },
     ],
     action: t('Resend'),
-    submit: ({ date }) => act('stores/resend', { source, since: date('since') }),
+    submit: ({ date }) => act('stores/resend', { source, since: beginningOf(date('since')) }),
   })
 
 type DetailsProps = Store & {

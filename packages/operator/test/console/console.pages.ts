@@ -126,8 +126,9 @@ test.each([
 })
 
 test('resends the orders of a store', async () => {
+  const since = new Date().toISOString()
   await local.create('resent-in-console', {}, 'relay')
-  await post('stores/resend', { source: 'api', since: new Date().toISOString().slice(0, 10) })
+  await post('stores/resend', { source: 'api', since })
   await until(async () => (await storeOf('api')).resend.progress?.reached > 0)
   expect((await post('stores/resend-stop', { source: 'api' })).status).toBe(200)
   await until(async () => (await storeOf('api')).resend.end !== undefined)

@@ -258,4 +258,14 @@ export const orderPageTests = (open: Open) => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320)
     })
   })
+
+  test("a day chosen in the list of orders is the reader's, even if it is another one in UTC", async () => {
+    await local.create('changed-today', {}, 'relay')
+    // 12 hours behind UTC, or 14 hours ahead.
+    const [timezoneId, hours] = new Date().getUTCHours() < 10 ? ['Etc/GMT+12', -12] : ['Etc/GMT-14', 14]
+    const today = new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10)
+    await visit({ hash: `#/orders?since=${today}&until=${today}`, timezoneId }, async ({ page }) => {
+      await page.getByText('changed-today').first().waitFor({ timeout: 10_000 })
+    })
+  })
 }
