@@ -170,7 +170,7 @@ export const deliveriesCommands = ({ program, run }: Cli): void => {
   deliveries
     .command('list')
     .description(
-      'List the deliveries in the log, newest first, each with its outcome, such as queued or refused, and the reason, if any.',
+      'List the deliveries in the log, newest first, with their outcomes, such as queued or refused, and the reasons.',
     )
     .addOption(periodOption('1h'))
     .addOption(new Option('--outcome <outcome>', 'only this outcome').choices(OUTCOMES))
