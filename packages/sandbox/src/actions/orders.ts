@@ -175,7 +175,7 @@ const isSamePayment = (given: Payment, payment: Paid, known: Paid) =>
 
 /** A payment of a store, in the history of an order. */
 const shownPayment = ({ method, reference, date }: Paid) =>
-  `Payment (${inWords(method)}, ${date}${reference && `, reference ${reference}`})`
+  `${inWords(method)}, ${date}${reference && `, reference ${reference}`}`
 
 /**
  * Holds a payment of the whole invoice, unless it is held already, or the held payments cover the invoice. Further payments are
@@ -186,7 +186,7 @@ const hold = (order: Order, given: Payment, store: Store) => {
   const payment = paymentOf(given, order)
   const held = store.heldPayments.list(invoice_number)
   const note = (kind: 'payment_held' | 'payment_repeated', outcome: string) =>
-    store.history.add(invoice_number, kind, `${shownPayment(payment)} ${outcome}`)
+    store.history.add(invoice_number, kind, `Payment (${shownPayment(payment)}) ${outcome}`)
   if (held.some(each => each.whole === 1 && isSamePayment(given, payment, each)))
     return note('payment_repeated', 'received again: it is already held')
   const isCovered = held.length > 0 && BigInt(sum(held.map(({ amount }) => amount ?? total))) >= BigInt(total)
@@ -206,7 +206,7 @@ const pay = (order: Order, given: Payment, store: Store) => {
     .ofStore(invoice_number)
     .some(each => isSamePayment(given, payment, each))
   if (!isRegistered) return payInvoice(order, payment, store)
-  const message = `${shownPayment(payment)} received again: it already has a receipt`
+  const message = `Payment (${shownPayment(payment)}) received again: it already has a receipt`
   return store.history.add(invoice_number, 'payment_repeated', message)
 }
 

@@ -13,6 +13,8 @@ export const MESSAGES = {
     'دریافت وجه ({payment}) تا قطعی شدن فاکتور معلق ماند',
   'Payment ({payment}) ~received again: it is already held':
     'دریافت وجه ({payment}) دوباره اعلام شد: از پیش معلق است',
+  'Payment ({payment}) ~received again: it already has a receipt':
+    'دریافت وجه ({payment}) دوباره اعلام شد: رسید آن از پیش ثبت شده است',
   'Payment ({payment}) ~not held: another payment already is':
     'دریافت وجه ({payment}) پذیرفته نشد: دریافت دیگری معلق است',
   'Payment reversed by the accountant~, receipt {number} cancelled':
