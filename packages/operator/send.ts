@@ -30,7 +30,7 @@ const commandOf = ({ program }: Cli) =>
   program
     .command('send')
     .description(
-      'Sign a webhook, send it, and print the response. The exit code is 1 unless its status is 2xx.',
+      'Sign a webhook, send it, and print the response. The relay treats it as genuine: it updates the order and notifies the store. The exit code is 1 unless the status of the response is 2xx.',
     )
     .argument('[url]', "webhook URL (default: the one registered, else the deployment's own)")
     .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
