@@ -1,8 +1,14 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
 import { RECORDED } from '../lib/feeds/attempts.ts'
-import { hostOf, isInternal, isLoopback } from '../lib/platform/addresses.ts'
+import {
+  type AllowedAddresses,
+  assertAllowed,
+  hostOf,
+  isInternal,
+  isLoopback,
+} from '../lib/platform/addresses.ts'
 import { DAY } from '../lib/platform/environment.ts'
-import { assertFeedsAllowed } from '../lib/platform/http-stores.ts'
+import { httpStores } from '../lib/platform/http-stores.ts'
 import type { Store } from '../lib/platform/stores.ts'
 import { DELIVERY_TTL_SECONDS } from '../lib/webhook/deliveries.ts'
 import { SHIFTS } from './shift.ts'
@@ -111,6 +117,30 @@ const RULES: Readonly<Partial<Record<keyof DeploymentSettings, Rule>>> = {
     (value, { certificateArn }) => value === '' || certificateArn !== '',
     ' without a certificate; set certificateArn to one of Certificate Manager in the region of the stack',
   ],
+}
+
+/**
+ * Checks the addresses in the URLs of HTTP feeds; those that names resolve to are checked when they are called.
+ *
+ * @throws naming the store
+ */
+export const assertFeedsAllowed = (stores: readonly Store[], allowed: AllowedAddresses): void => {
+  for (const { source, feed } of httpStores(stores)) {
+    if (feed.http === undefined) continue
+    const host = hostOf(new URL(feed.http))
+    try {
+      assertAllowed(host, allowed)
+    } catch (cause) {
+      const found = isLoopback(host)
+        ? 'a loopback address, allowed only in the stage "local"; use the public address of the store'
+        : 'not a public address; use the public address of the store, or set feedAddresses to "private" for one in ' +
+          'your own network'
+      throw new Error(
+        `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, which is ${found}`,
+        { cause },
+      )
+    }
+  }
 }
 
 /**

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { feedQueueId, queuesOf } from '../../deploy/queues.ts'
+import { assertFeedsAllowed } from '../../deploy/settings.ts'
 import { parseStores, readStores } from '../../deploy/stores.ts'
-import { assertFeedsAllowed, registersItself } from '../../lib/platform/http-stores.ts'
+import { registersItself } from '../../lib/platform/http-stores.ts'
 import { storeName } from '../../lib/platform/names.ts'
 import { MAX_STORES } from '../../lib/platform/stores.ts'
 import { aliasBomb } from '../../proofs/fuzz/properties.ts'
@@ -63,7 +64,10 @@ describe('stores.yml', () => {
     'accepts the feed %s locally, but does not deploy it',
     address => {
       const stores = parseStores(file(http(address)))
-      expect(() => assertFeedsAllowed(stores, 'private')).toThrow('the HTTP feed of the store "a"')
+      for (const allowed of ['public', 'private'] as const)
+        expect(() => assertFeedsAllowed(stores, allowed)).toThrow(
+          /the HTTP feed of the store "a" is \S+, which is a loopback address, allowed only in the stage "local"; use the public address of the store$/,
+        )
     },
   )
 
