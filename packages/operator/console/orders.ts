@@ -23,7 +23,7 @@ import { deadLettersOf } from '../orders/dead-letters.ts'
 import { findMessages } from '../orders/find.ts'
 import { failingOrders, listOrders, type OrderPage } from '../orders/list.ts'
 import { RESEND_RATE, resend } from '../orders/resend.ts'
-import { RETRY_RATE, retriedText, retry, waitingByCause } from '../orders/retry.ts'
+import { OUTCOME_SECONDS, RETRY_RATE, retry, retryAndWait, waitingByCause } from '../orders/retry.ts'
 import { findOrders } from '../orders/search.ts'
 import { createOf } from '../orders/summary.ts'
 import { whyWaiting } from '../orders/why-waiting.ts'
@@ -188,11 +188,10 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
     get('orders/waiting', {}, async () => waitingByCause(context, await deadLetters())),
     get('orders/retries', {}, async () => ({ job: retries.of(RETRY) })),
     post('orders/retry-all', { source: text, cause: text }, async selection => {
-      retries.start(RETRY, 'retry the orders', async (context, signal) => {
-        return {
-          text: retriedText(await retry(context, { ...selection, rate: RETRY_RATE, signal }, deadLetters)),
-        }
-      })
+      const options = { ...selection, rate: RETRY_RATE, wait: OUTCOME_SECONDS }
+      retries.start(RETRY, 'retry the orders', (context, signal) =>
+        retryAndWait(context, { ...options, signal }, deadLetters),
+      )
     }),
     post('orders/retry-stop', {}, async () => retries.stop(RETRY)),
     post('orders/withdraw', { ...key, of: v.picklist(REQUEST_KINDS) }, ({ of, ...order }) =>

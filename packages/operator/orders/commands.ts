@@ -7,7 +7,7 @@ import { type OrderKey, orderName } from '@order-relay/lib/protocol/order.ts'
 import { STATUSES } from '@order-relay/lib/protocol/status.ts'
 import type { Cli } from '../core/command.ts'
 import { assertFound, type Context } from '../core/context.ts'
-import { positive, SOURCE, since } from '../core/options.ts'
+import { durationOption, positive, SOURCE, since } from '../core/options.ts'
 import { facts, lines, moreThan, type Report, shellWord, table } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
 import { operationsReport } from '../dead-letters/commands.ts'
@@ -21,7 +21,7 @@ import { checkOrder } from './check.ts'
 import { deadLettersOf } from './dead-letters.ts'
 import { erase } from './erase.ts'
 import { failingOrders, listOrders } from './list.ts'
-import { RETRY_RATE, retryOrders } from './retry.ts'
+import { OUTCOME_SECONDS, RETRY_RATE, retryOrders } from './retry.ts'
 import { ordersText, stateText, summary } from './summary.ts'
 import { waitingInWords, waitsForAccountant, whyWaiting } from './why-waiting.ts'
 import { withdrawRequest } from './withdraw.ts'
@@ -220,12 +220,15 @@ export const ordersCommands = ({ program, run }: Cli): void => {
   ).action(run(check))
   orders
     .command('retry')
-    .description('Retry waiting orders now: release failing events, and resend refused requests.')
+    .description(
+      'Retry waiting orders now: release failing events, resend refused requests, and report the outcomes. The exit code is 1 if one fails or is refused again.',
+    )
     .argument('[source]', 'source of a store; with a number, only this order')
     .argument('[external_id]', "the order's number in the store")
     .option('--cause <code>', 'only this cause, such as unavailable, or the code of the refusal')
     .option('--all', 'all waiting orders')
     .option('--rate <number>', 'orders per second', positive, RETRY_RATE)
+    .addOption(durationOption('--wait <duration>', 'maximum wait for the outcomes', `${OUTCOME_SECONDS}s`))
     .action(run(retryOrders))
   ofOrder(
     'withdraw',

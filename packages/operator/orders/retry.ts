@@ -12,6 +12,7 @@ import { asRetried, type DeadLetters, failingIn, isUnavailable } from '../model/
 import { indexItems, ordersOf, storedOrders } from '../model/read.ts'
 import { orderEvents } from '../order-events.ts'
 import { deadLettersOf } from './dead-letters.ts'
+import { outcomesOf, outcomeText, type RetriedOrder } from './retry-outcome.ts'
 
 /** Orders per second; leaves the service capacity for other work. */
 export const RETRY_RATE = 20
@@ -80,8 +81,8 @@ export const waitingByCause = async (context: Context, deadLetters: DeadLetters)
   }
 }
 
-/** Maximum wait for the outcome of a released event, in seconds: a call's timeout and the queue's latency. */
-const OUTCOME = 15
+/** Maximum wait for the outcome of a retry, in seconds: a call's timeout and the queue's latency. */
+export const OUTCOME_SECONDS = 15
 
 /** Maximum number of releases of the first event. */
 const RELEASES = 3
@@ -102,7 +103,7 @@ const releaseFirst = async (
   let waiting = stored
   for (let count = 0; count < RELEASES; count++) {
     if (!(await release(waiting))) return count > 0
-    const handled = await within({ wait: OUTCOME }, async () => {
+    const handled = await within({ wait: OUTCOME_SECONDS }, async () => {
       if (signal?.aborted) return waiting
       const found = await orders.get(waiting.order)
       return found?.failing?.at === waiting.failing?.at ? undefined : found
@@ -119,10 +120,16 @@ const releaseFirst = async (
  * that waits for the service is released alone.
  *
  * @param rate orders per second
+ * @param onRetried is called with each order that is retried
  */
 export const retry = async (
   context: Context,
-  { rate, signal, ...selection }: Selection & { rate: number; signal?: AbortSignal },
+  {
+    rate,
+    signal,
+    onRetried,
+    ...selection
+  }: Selection & { rate: number; signal?: AbortSignal; onRetried?: (retried: RetriedOrder) => void },
   readDead: () => Promise<DeadLetters> = () => deadLettersOf(context),
 ) => {
   const orders = await select(context, selection)
@@ -146,37 +153,74 @@ export const retry = async (
         ? await releaseFirst(context, release, stored, signal)
         : await release(stored)
       if (goesFirst && isReleased) isFirst = false
-      if (isReleased) done.released++
-      else done[(await isReceived(stored)) ? 'received' : 'gone']++
+      if (isReleased) {
+        done.released++
+        onRetried?.({ before: stored })
+      } else done[(await isReceived(stored)) ? 'received' : 'gone']++
     } else if (place === 'dead') done.dead++
     else if (place === 'deleted' || refusalsOf(stored).length > 0) {
-      await enqueueCheck(stored.order)
+      const check = await enqueueCheck(stored.order)
       done.checked++
+      onRetried?.({ before: stored, check })
     } else done.gone++
     shown.advance()
   }
   return { ...done, total: orders.length }
 }
 
-type Retried = Awaited<ReturnType<typeof retry>>
+/** Retries waiting orders, and waits for the outcomes. */
+export const retryAndWait = async (
+  context: Context,
+  { wait, ...options }: Selection & { rate: number; wait: number; signal: AbortSignal },
+  readDead?: () => Promise<DeadLetters>,
+) => {
+  const began = new Date()
+  const retried: RetriedOrder[] = []
+  const done = await retry(context, { ...options, onRetried: each => retried.push(each) }, readDead)
+  const outcomes = await outcomesOf(context, retried, began, { wait, signal: options.signal })
+  const count = { succeeded: 0, refused: 0, failed: 0, unknown: retried.length - outcomes.size }
+  for (const { outcome } of outcomes.values()) count[outcome]++
+  const [only] = retried
+  const isNamed = options.external_id !== undefined && only !== undefined
+  const [found] = outcomes.values()
+  return {
+    data: { ...done, ...count },
+    text: isNamed ? outcomeText(context, only, found, wait) : retriedText({ ...done, ...count }),
+  }
+}
 
-export const retriedText = ({ released, checked, dead, received, gone }: Retried) =>
+type Count =
+  | 'released'
+  | 'checked'
+  | 'dead'
+  | 'received'
+  | 'gone'
+  | 'succeeded'
+  | 'refused'
+  | 'failed'
+  | 'unknown'
+
+const retriedText = (count: Readonly<Record<Count, number>>) =>
   [
-    `Failing events released: ${released}.`,
-    `Orders with refused requests checked: ${checked}.`,
-    ...(dead > 0 ? [`Dead letters, which only a replay retries: ${dead}.`] : []),
-    ...(received > 0 ? [`Already retried or being retried: ${received}.`] : []),
-    `No longer waiting: ${gone}.`,
+    `Failing events released: ${count.released}.`,
+    `Orders with refused requests checked: ${count.checked}.`,
+    ...(count.dead > 0 ? [`Dead letters, which only a replay retries: ${count.dead}.`] : []),
+    ...(count.received > 0 ? [`Already retried or being retried: ${count.received}.`] : []),
+    `No longer waiting: ${count.gone}.`,
+    ...(count.released + count.checked > 0 ? [`Succeeded: ${count.succeeded}.`] : []),
+    ...(count.refused > 0 ? [`Refused again: ${count.refused}.`] : []),
+    ...(count.failed > 0 ? [`Failed again: ${count.failed}.`] : []),
+    ...(count.unknown > 0 ? [`Not ended yet: ${count.unknown}.`] : []),
   ].join(' ')
 
-type Options = { cause?: string | undefined; all?: true | undefined; rate: number }
+type Options = { cause?: string | undefined; all?: true | undefined; rate: number; wait: number }
 
 /** `relay orders retry`. */
 export const retryOrders = async (
   context: Context,
   source: string | undefined,
   external_id: string | undefined,
-  { cause, all, rate }: Options,
+  { cause, all, ...options }: Options,
 ): Promise<Report> => {
   const isNamed = source !== undefined || cause !== undefined
   if (!isNamed && !all)
@@ -187,12 +231,14 @@ export const retryOrders = async (
       'the orders are selected in two ways',
       'pass --all alone, or leave it out: without a store, --cause selects orders of all stores',
     )
-  const done = await interruptible(signal => retry(context, { source, external_id, cause, rate, signal }))
-  assertFound(context, source, done.total)
-  const left = done.total - done.released - done.checked - done.dead - done.received - done.gone
+  const { data, text } = await interruptible(signal =>
+    retryAndWait(context, { source, external_id, cause, ...options, signal }),
+  )
+  assertFound(context, source, data.total)
+  const left = data.total - data.released - data.checked - data.dead - data.received - data.gone
   return {
-    data: done,
-    ok: left === 0,
-    text: lines(retriedText(done), left > 0 && `Interrupted: ${left} remain; run the command again.`),
+    data,
+    ok: left + data.refused + data.failed === 0,
+    text: lines(text, left > 0 && `Interrupted: ${left} remain; run the command again.`),
   }
 }

@@ -419,14 +419,14 @@ test('retries one order, the orders of a store or of a cause, or all orders', as
     cause: await hides(api('retry-3'), { code: 'unauthorized' }),
   }
   const retried = async (...args: string[]) => {
-    const { out } = await relay(['orders', 'retry', ...args])
+    const { data } = await json(['orders', 'retry', ...args, '--wait', '0s'])
     const taken = await stack.taken(stack.settings.ordersQueueUrl)
-    return [/released: (\d+)/.exec(out)?.[1], taken.map(({ delivery }) => delivery)]
+    return [data.released, taken.map(({ delivery }) => delivery)]
   }
-  expect(await retried('api', 'retry-1')).toEqual(['1', [deliveries.one]])
-  expect(await retried('--cause', 'unauthorized')).toEqual(['1', [deliveries.cause]])
+  expect(await retried('api', 'retry-1')).toEqual([1, [deliveries.one]])
+  expect(await retried('--cause', 'unauthorized')).toEqual([1, [deliveries.cause]])
   // Events of other tests have no receipt handles.
-  expect(await retried('demo-shop')).toEqual(['1', [deliveries.store]])
+  expect(await retried('demo-shop')).toEqual([1, [deliveries.store]])
   expect((await relay(['orders', 'retry', '--all'])).out).toMatch(
     /^Failing events released: 0\. .* No longer/,
   )
@@ -443,7 +443,7 @@ test('releases the first event that waits for the service alone, until the worke
   const [first, second] = [api('first'), api('second')]
   const deliveries = [await hides(first, { since: minute(1) }), await hides(second, { since: minute(2) })]
   const taken = async () => (await stack.taken(stack.settings.ordersQueueUrl)).map(({ delivery }) => delivery)
-  const retried = relay(['orders', 'retry', '--all'])
+  const retried = relay(['orders', 'retry', '--all', '--wait', '0s'])
   const soon = async () => {
     const found: unknown[] = []
     await until(async () => found.push(...(await taken())) > 0)
@@ -455,7 +455,7 @@ test('releases the first event that waits for the service alone, until the worke
   const order = { ...newOrder(first), result: { ...first, status: 'paid' } }
   await orders().save({ order, outbox: undefined, bulk: undefined }, 0, BEGIN)
   expect(await soon()).toEqual([deliveries[1]])
-  expect((await retried).out).toMatch(/^Failing events released: 2\./)
+  expect((await retried).out).toMatch(/^Failing events released: 2\. .* Succeeded: 1\. Not ended yet: 1\.$/m)
 })
 
 test('an event that the worker has received again does not count as no longer waiting', async () => {
@@ -493,8 +493,8 @@ test('checks an order to retry a request that the service refused', async () => 
     { order: { ...newOrder(key), open: { create } }, outbox: undefined, bulk: undefined },
     ...([0, BEGIN] as const),
   )
-  const { data } = await json(['orders', 'retry', '--cause', 'unknown_sku'])
-  expect(data).toEqual({ released: 0, checked: 1, dead: 0, received: 0, gone: 0, total: 1 })
+  const { data } = await json(['orders', 'retry', '--cause', 'unknown_sku', '--wait', '0s'])
+  expect(data).toMatchObject({ released: 0, checked: 1, dead: 0, received: 0, gone: 0, total: 1, unknown: 1 })
   const taken = await stack.taken(stack.settings.ordersQueueUrl)
   expect(taken).toMatchObject([{ event: 'order.check', data: key }])
 
@@ -503,6 +503,34 @@ test('checks an order to retry a request that the service refused', async () => 
   expect((await withdraw()).err).toContain('its withdrawal is already queued')
   expect((await relay(['orders', 'show', 'api', 'refused'])).out).not.toContain('  withdraw create')
   expect(await stack.taken(stack.settings.ordersQueueUrl)).toMatchObject([{ event: 'order.withdraw' }])
+})
+
+test('reports the outcome of a retried order', async () => {
+  const key = api('outcome')
+  const reason = { status: 400, code: 'unknown_sku', message: 'No product' }
+  const open = { id: uuid(202), body: '{}', accepted_at: BEGIN, others: [], withdrawals: [] }
+  const create = { ...open, kind: 'create', stage: 'refused', refused: { since: 0, reason } } as const
+  const saved = { outbox: undefined, bulk: undefined }
+  const refused = { ...newOrder(key), open: { create } }
+  const ended = [{ ids: [open.id], kind: 'create', state: 'registered' }] as const
+  const registered = { ...newOrder(key), result: { ...key, status: 'invoiced' }, ended }
+  await orders().save({ ...saved, order: refused }, 0, BEGIN)
+  const outcome = async (revision: number, order: Order) => {
+    const retried = relay(['orders', 'retry', 'api', 'outcome'])
+    await until(async () => (await stack.taken(stack.settings.ordersQueueUrl)).length > 0)
+    await orders().save({ ...saved, order }, revision, BEGIN + revision)
+    return retried
+  }
+  const see = 'see relay orders show api outcome --local'
+  const other = { ...create, refused: { since: 0, reason: { ...reason, message: 'No account' } } }
+  expect(await outcome(1, { ...refused, open: { create: other } })).toMatchObject({
+    code: 1,
+    out: `Retried: the create is refused again: 400 No account; ${see}\n`,
+  })
+  expect(await outcome(2, registered)).toMatchObject({
+    code: 0,
+    out: `Retried: the create is registered; ${see}\n`,
+  })
 })
 
 test('shows a dead letter that is in another message group than its order', async () => {

@@ -80,8 +80,6 @@ const SHORTER: Readonly<Record<string, readonly string[]>> = {
 const ERRORS_30M = 'tail --since 30m --errors'
 
 const REPLAYED = /^Replayed 1 message\.\n$/
-const RETRIED =
-  /^Failing events released: 1\. Orders with refused requests checked: 0\. No longer waiting: 0\.\n$/
 const DISCARDED = /^Discarded 1 message\.\n$/
 /** A second secret within a day requires the name of the store. */
 const NEW_SECRET = { input: '<source>', prints: /^whsec_\S{44}\n/ }
@@ -99,9 +97,11 @@ const discarded = (queue: string, event: string, source: string, prints: RegExp)
 const sendToWeb = (external_id: string) =>
   local.relay(['send', '--external-id', external_id, '--source', WEB])
 
+const serviceReturns = () => local.sandbox('DELETE', '/panel/faults')
+
 /** An order whose refund waits for the service, which is down. */
 const refundWaits = (external_id: string) => async () => {
-  await local.sandbox('DELETE', '/panel/faults')
+  await serviceReturns()
   await local.create(external_id)
   await local.sandbox('POST', '/panel/faults', DOWN)
   const { status } = await local.store('POST', `${external_id}/refund/`, {}, 'respond-async')
@@ -113,7 +113,7 @@ const refundWaits = (external_id: string) => async () => {
 /** A payment among the dead letters, whose order has a refund that waits for a retry. */
 const paymentIsDead = async (external_id: string) => {
   await refundWaits(external_id)()
-  await local.sandbox('DELETE', '/panel/faults')
+  await serviceReturns()
   const body = JSON.stringify({ method: 'card', reference: 'r' })
   await local.enqueue('orders-dead.fifo', 'order.payment', { external_id, body, accepted_at: Date.now() })
 }
@@ -148,7 +148,10 @@ const PAGES: Readonly<
       'orders list --failing': /api +refunded +\S+ +.*refund waiting .*The accounting service answered 503/,
       [ERRORS_30M]:
         /ERROR event retried .*source=api external_id=refunded .*The accounting service answered 503/,
-      'orders retry --all': RETRIED,
+      'orders retry --all': {
+        before: serviceReturns,
+        prints: /^Failing events released: 1\. .* No longer waiting: 0\. Succeeded: 1\.\n$/,
+      },
     },
   },
   'order-stuck': {
@@ -160,7 +163,10 @@ const PAGES: Readonly<
         /^order\.refund has been waiting for the accounting service since .*: The accounting service answered 503; next attempt by/m,
       'tail --since 1h --errors':
         /ERROR event retried delivery=\S+ source=api external_id=stuck .*error=AccountingError/,
-      'orders retry <source> <external_id>': RETRIED,
+      'orders retry <source> <external_id>': {
+        before: serviceReturns,
+        prints: /^Retried: the refund is registered; see relay orders show api stuck --local\n$/,
+      },
     },
   },
   'dead-letters': {

@@ -299,6 +299,8 @@ export const MESSAGES = {
   'Orders whose first waiting message was retried: {count}':
     'سفارش‌هایی که نخستین پیام در انتظارشان دوباره ارسال شد: {count}',
   'Accepted: {count}': 'پذیرفته شد: {count}',
+  'Succeeded: {count}': 'موفق: {count}',
+  'Refused again: {count}': 'باز هم رد شد: {count}',
   'Failed again: {count}': 'باز هم ناموفق بود: {count}',
   'Not sent: {count}': 'ارسال نشد: {count}',
   'Not ended yet: {count}': 'هنوز بی‌نتیجه: {count}',

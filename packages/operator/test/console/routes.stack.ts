@@ -71,7 +71,7 @@ test('an open request is retried by its cause and withdrawn, and its store is no
   expect(await changes('orders/retry-all', { cause: 'unknown_sku' })).toEqual(ok())
   const retried = async () => (await reads('orders/retries')).body.job.end
   await until(async () => (await retried()) !== undefined)
-  expect((await retried()).text).toContain('Orders with refused requests checked: 1.')
+  expect((await retried()).text).toContain('Succeeded: 0. Refused again: 1.')
   expect(await changes('orders/retry-stop')).toEqual(ok())
   expect(await changes('orders/withdraw', { ...waiting, of: 'create' })).toEqual(ok(some(waiting)))
   await until(async () => (await requests()).some(({ state }: { state: string }) => state === 'withdrawn'))
