@@ -6,6 +6,7 @@ import { WEBHOOK_PATH } from '@order-relay/lib/platform/names.ts'
 import { visible } from '@order-relay/lib/platform/visible.ts'
 import { type Child, startChild } from './child.ts'
 import { openDataDir } from './data-dir.ts'
+import { removedQueues } from './kept-stores.ts'
 import { openLog, readable } from './log.ts'
 import { assertFree } from './ports.ts'
 import {
@@ -133,18 +134,26 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
     isRestarting = loading = true
     const say = (text: string) => print?.(`relay   | stores.yml has changed: ${text}`)
     say('restarting the relay')
+    const left = new Set(removedQueues(dataDir).map(({ queue }) => queue))
     await parts.relay.stop()
     if (isStopping) return
     parts.relay = startRelay()
     // The secret of the start may have been replaced since.
     parts.relay.send({})
     await parts.relay.ready().then(
-      () =>
+      () => {
         say(
           `the relay serves the stores ${readStores(STORES)
             .map(({ source }) => source)
             .join(', ')}`,
-        ),
+        )
+        for (const { source, queue } of removedQueues(dataDir))
+          if (!left.has(queue))
+            say(
+              `the queue ${queue} of the store ${source} keeps its messages, if any, until the store is restored: ` +
+                'npx relay doctor --local shows how many there are',
+            )
+      },
       ({ message }) => broken.resolve(message),
     )
     watch('relay', parts.relay)

@@ -244,6 +244,10 @@ describe('in a copy of the project', () => {
     await started.printed(/stores\.yml has changed: the relay serves the stores api, demo-shop, third$/m)
     await fetchJson(faults, { method: 'DELETE', key: 'sandbox-key' })
     expect(await create('third')).toBe(201)
+    await cp(join(ROOT, 'stores.yml'), stores)
+    await started.printed(
+      /: the queue feed-third\.fifo of the store third keeps its messages, if any, until /,
+    )
     started.child.kill('SIGINT')
     const { code, out } = await started.ended
     expect(code).toBe(0)

@@ -142,10 +142,9 @@ export const MESSAGES = {
   'at-least': 'at least {messages}',
   'feed-replay': 'once the store accepts messages, send them again: {command}',
   'not-received': '{messages} not received yet',
-  'removed-queue': 'stores.yml no longer defines the queue {queue} of the store "{source}"',
+  'removed-queue': 'the queue {queue} of the store "{source}" is no longer in stores.yml',
   'removed-waiting': '{messages} that no store receives',
-  'add-again':
-    'if the store was removed or renamed by mistake, restore it in stores.yml; otherwise, no action is needed',
+  'add-again': 'if the store was removed or renamed by mistake, restore it in stores.yml',
   'endpoint-answers': '{command} shows what its endpoint answers',
   'feed-answers': 'the store "{source}" last answered {status}',
   'feed-fails': 'messages to the store "{source}" fail',

@@ -2,7 +2,7 @@ import { QueueDoesNotExist } from '@aws-sdk/client-sqs'
 import { removedQueues } from '@order-relay/local/kept-stores.ts'
 import type { Context } from '../core/context.ts'
 import { type Finding, messagesOf, say } from '../core/findings.ts'
-import { problem } from '../core/output.ts'
+import { note } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
 
 /**
@@ -21,7 +21,7 @@ export const removedNotices = async (context: Context): Promise<Finding[]> => {
     )
     if (all === 0) return []
     const waiting = say('removed-waiting', { messages: messagesOf(all) })
-    return [problem(say('removed-queue', { source, queue }), waiting, say('add-again'))]
+    return [note(say('removed-queue', { source, queue }), waiting, say('add-again'))]
   })
   return (await Promise.all(found)).flat()
 }

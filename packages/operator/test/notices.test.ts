@@ -36,7 +36,7 @@ test.each([
   expect(storesNotices({ storesProblem: () => undefined })).toEqual([])
 })
 
-test('reports messages in the queues of removed stores as a problem until the stores are restored', async () => {
+test('reports messages in the queues of removed stores as a note until the stores are restored', async () => {
   const shop = 'stores:\n  - source: shop\n    feed: sqs\n'
   const gone = '  - source: gone\n    feed: sqs\n    dead_letter_after: 5\n'
   const depths: Readonly<Record<string, number>> = { 'feed-shop.fifo': 2, 'feed-gone.fifo': 3 }
@@ -54,8 +54,8 @@ test('reports messages in the queues of removed stores as a problem until the st
   await keepStores(folder(), shop + gone)
   expect(await found()).toEqual([])
   const waiting = [
-    '!!    stores.yml no longer defines the queue feed-gone.fifo of the store "gone": 3 messages that no store receives\n' +
-      '      → if the store was removed or renamed by mistake, restore it in stores.yml; otherwise, no action is needed',
+    'note  the queue feed-gone.fifo of the store "gone" is no longer in stores.yml: 3 messages that no store receives\n' +
+      '      → if the store was removed or renamed by mistake, restore it in stores.yml',
   ]
   for (let starts = 0; starts < 2; starts++) {
     await keepStores(folder(), shop)

@@ -192,8 +192,7 @@ export const PERSIAN: Readonly<
   'not-received': '{messages} هنوز دریافت نشده',
   'removed-queue': 'صف {queue} مربوط به فروشگاه «{source}» دیگر در stores.yml تعریف نشده است',
   'removed-waiting': '{messages} که هیچ فروشگاهی دریافت نمی‌کند',
-  'add-again':
-    'اگر فروشگاه به اشتباه حذف شده یا نامش عوض شده است، آن را به stores.yml برگردانید؛ در غیر این صورت نیازی به اقدام نیست',
+  'add-again': 'اگر فروشگاه به اشتباه حذف شده یا نامش عوض شده است، آن را به stores.yml برگردانید',
   'endpoint-answers': '{command} پاسخ‌های فروشگاه را نشان می‌دهد',
   'feed-answers': 'آخرین پاسخ فروشگاه «{source}» {status} بود',
   'feed-fails': 'ارسال پیام به فروشگاه «{source}» ناموفق است',
