@@ -1,15 +1,35 @@
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { ENVIRONMENT_FILE } from './credentials.ts'
+import { givenArguments, readFlags } from './flags.ts'
 import { onNpmExit } from './parent.ts'
-import { queueUrl, settingsFrom } from './settings.ts'
+import { ADDRESSES, queueUrl, settingsFrom } from './settings.ts'
 import { startStack } from './stack.ts'
 
 const USAGE = `Starts the relay, its console and a sandbox of the accounting service on this machine.
 
-  --verbose   show the unformatted output of both
+  --verbose   show the unformatted output of all of them
   --help      show this help
+
+Variables:
+
+${Object.values(ADDRESSES)
+  .map(({ variable, port }) => `  ${variable.padEnd(17)}   port on 127.0.0.1 (default: ${port})\n`)
+  .join('')}\
+  ORDER_RELAY_DATA    directory of the data (default: .order-relay)
+  ORDER_RELAY_WATCH   false to ignore changes of the source and of stores.yml
 `
+
+const OPTIONS = {
+  verbose: { type: 'boolean', short: 'v' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+const { has } = givenArguments(args => {
+  const read = readFlags('start', args, OPTIONS)
+  const [other] = read.positionals
+  if (other === undefined) return read
+  throw new Error(`Cannot start: "${other}" is not an option; see npm start -- --help`)
+})
 
 const CLEAR = '\r\u001b[K'
 
@@ -51,13 +71,7 @@ const fail = (message: string) => {
 }
 
 const main = async () => {
-  const { values } = parseArgs({
-    options: {
-      verbose: { type: 'boolean', short: 'v', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  })
-  if (values.help) return void process.stdout.write(USAGE)
+  if (has('help')) return void process.stdout.write(USAGE)
 
   const stopping = new AbortController()
   const stop = () => stopping.abort()
@@ -72,7 +86,7 @@ const main = async () => {
     const settings = settingsFrom(process.env)
     const stack = await startStack({
       ...settings,
-      verbose: values.verbose,
+      verbose: has('verbose'),
       print: say,
       signal,
       withConsole: true,

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readFlags } from '../flags.ts'
 
 export const USAGE = `npm run demo -- [connector] [options]
 
@@ -19,23 +19,9 @@ const OPTIONS = {
  * @throws Error that names an unknown option, or several connectors
  */
 export const readArguments = (args: readonly string[]) => {
-  const { positionals, tokens } = parseArgs({
-    args: [...args],
-    options: OPTIONS,
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  })
-  const given = tokens.flatMap(token => (token.kind === 'option' ? [token] : []))
-  const wrong = given.find(({ name, value }) => !Object.hasOwn(OPTIONS, name) || value !== undefined)
-  if (wrong !== undefined) {
-    const option = wrong.value === undefined ? wrong.rawName : `${wrong.rawName}=${wrong.value}`
-    const valid = Object.keys(OPTIONS).map(name => `--${name}`)
-    throw new Error(`Cannot run the demo: "${option}" is not an option; the options are ${valid.join(', ')}`)
-  }
+  const { positionals, has } = readFlags('run the demo', args, OPTIONS)
   const [connector, second] = positionals
   if (second !== undefined)
     throw new Error(`Cannot run the demo: "${connector}" and "${second}" are given; name one connector`)
-  const has = (name: keyof typeof OPTIONS) => given.some(option => option.name === name)
   return { connector, stay: has('stay'), verbose: has('verbose'), help: has('help') }
 }

@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { credentialsIn } from '../credentials.ts'
+import { givenArguments } from '../flags.ts'
 import { SOURCE } from './acts.ts'
 import { readArguments, USAGE } from './arguments.ts'
 import { partiesOf } from './parties.ts'
@@ -11,16 +12,7 @@ import { story } from './story.ts'
 
 const CONNECTORS = join(import.meta.dirname, '../../../connectors')
 
-const given = () => {
-  try {
-    return readArguments(process.argv.slice(2))
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-    process.exit(2)
-  }
-}
-
-const { connector: name, help, ...options } = given()
+const { connector: name, help, ...options } = givenArguments(readArguments)
 if (help) {
   process.stdout.write(USAGE)
   process.exit()

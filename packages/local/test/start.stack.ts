@@ -47,6 +47,14 @@ const kill = async ({ child: { pid = 0 } }: Program, signal: NodeJS.Signals, scr
   await until(async () => (await alive(family)).length === 0)
 }
 
+test.each([
+  ['--nope', '"--nope" is not an option; the options are --verbose, --help'],
+  ['now', '"now" is not an option; see npm start -- --help'],
+])('npm start refuses %s', async (argument, found) => {
+  const ran = await runProgram(['packages/local/start.ts', argument], { env: process.env })
+  expect(ran).toMatchObject({ code: 2, output: `Cannot start: ${found}\n` })
+})
+
 describe('npm start', () => {
   let first: Program
   beforeAll(async () => {
