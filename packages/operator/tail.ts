@@ -58,8 +58,7 @@ async function* linesOf(context: Context, range: Range, filter: Filter) {
 
 const lineText = ({ at, from, ...entry }: LogLine) => {
   const { level, message, fields } = entry
-  const time = at.toISOString().replace('T', ' ').slice(0, 23)
-  return `${time}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${entryText({ level, message, ...fields })}`
+  return `${at.toISOString()}  ${from === undefined ? '' : `${from.padEnd(9)}  `}${entryText({ level, message, ...fields })}`
 }
 
 /** The levels of a line of the log. */

@@ -269,7 +269,7 @@ export const awsTests = () => {
     expect(lines[2]).toContain('worker     ERROR invocation ended with timeout')
     expect(lines[4]).toContain('worker     ERROR start of the function ended with error')
     const errors = await tail('--errors', '--verbose', '--order', '1')
-    expect(errors.out).toMatch(/^\S+ \S+ {2}webhook {4}ERROR fourth .*\n {4}at x\n$/)
+    expect(errors.out).toMatch(/^\S+Z {2}webhook {4}ERROR fourth .*\n {4}at x\n$/)
     expect((await tail('--find', 'ENDED with timeout')).out.trim().split('\n')).toEqual([lines[2]])
     expect(await tail('--order', '2')).toMatchObject({ code: 0, out: '', err: 'No matching lines.\n' })
   })

@@ -220,7 +220,9 @@ export const monitorTests = () => {
     await printed(/Waiting for new lines/)
     child.kill('SIGINT')
     const { output } = await ended
-    expect(output).toMatch(/delivery received .*\n(.*\n)*Waiting for new lines. Press Ctrl-C to stop.\n$/)
+    expect(output).toMatch(
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}delivery received .*\n(.*\n)*Waiting for new lines. Press Ctrl-C to stop.\n$/,
+    )
     const { out, err } = await local.relay(['tail', '--no-follow', ...order.slice(1)])
     expect([out, err]).toEqual([output.replace(/Waiting.*\n/, ''), ''])
   })
