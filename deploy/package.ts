@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import * as v from 'valibot'
 import { bundle, zipped } from './bundle.ts'
 import { rolePath } from './cloudformation.ts'
-import { assertDeployable, type DeploymentSettings } from './settings.ts'
+import { assertDeployable, assertParameters, type DeploymentSettings } from './settings.ts'
 import { addAliases, isGradual, prepareShift, type Versioned, watchVersions } from './shift.ts'
 import { readStores } from './stores.ts'
 
@@ -22,6 +22,8 @@ type Provider = {
 }
 type Serverless = {
   serviceDir: string
+  /** The content of serverless.yml; `params` has an object for each stage. */
+  configurationInput: { params?: Readonly<Record<string, object>> }
   getProvider: (name: 'aws') => Provider
   /** osls shows an error of this class without a stack trace. */
   classes: { Error: new (message: string) => Error }
@@ -63,6 +65,9 @@ const confineRoles = (value: unknown, stage: string, PermissionsBoundary: string
 }
 
 const templateUrl = v.object({ 'Fn::Sub': v.string() })
+
+/** The parameter that confirms a removal. */
+const CONFIRMATION = 'remove'
 
 /**
  * Checks the settings of a deployment, then bundles each function and packages it as a zip of one file.
@@ -121,6 +126,8 @@ export default class PackagePlugin {
     }
     const check = async () => {
       try {
+        const params = Object.values(serverless.configurationInput.params ?? {})
+        assertParameters(options.param ?? [], [CONFIRMATION, ...params.flatMap(Object.keys)])
         assertDeployable(service.custom.settings, readStores(join(serviceDir, 'stores.yml')))
       } catch (error) {
         throw new classes.Error(error instanceof Error ? error.message : String(error))
@@ -137,7 +144,7 @@ export default class PackagePlugin {
     // Only on the command line: a parameter in serverless.yml would confirm every removal.
     const confirmRemoval = async () => {
       const { stage } = service.provider
-      if (options.param?.includes(`remove=${stage}`)) return
+      if (options.param?.includes(`${CONFIRMATION}=${stage}`)) return
       throw new classes.Error(
         `Cannot remove the stage "${stage}": its messages, dead letters and history would be deleted; list them with ` +
           `npx relay preview-remove --stage ${stage}, then add --param="remove=${stage}"`,

@@ -1,4 +1,5 @@
 import { MAX_WAIT } from '../lib/api/serve.ts'
+import { nearest } from '../lib/api/warnings.ts'
 import { RECORDED } from '../lib/feeds/attempts.ts'
 import {
   type AllowedAddresses,
@@ -140,6 +141,22 @@ export const assertFeedsAllowed = (stores: readonly Store[], allowed: AllowedAdd
         { cause },
       )
     }
+  }
+}
+
+/**
+ * Checks the parameters of a command line: osls ignores those that nothing reads.
+ *
+ * @param given such as `shift=none`
+ * @throws naming the first one that is not known
+ */
+export const assertParameters = (given: readonly string[], known: readonly string[]) => {
+  for (const each of given) {
+    const [name = ''] = each.split('=')
+    if (known.includes(name)) continue
+    const meant = nearest(name, known)
+    const remedy = meant === undefined ? 'check the name' : `did you mean "${meant}"?`
+    throw new Error(`Cannot deploy: serverless.yml has no parameter "${name}"; ${remedy}`)
   }
 }
 

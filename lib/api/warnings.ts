@@ -37,7 +37,7 @@ const distance = (a: string, b: string): number => {
 }
 
 /** The known name that is almost the same, if any; the names of one object differ more from each other. */
-const nearest = (name: string, known: readonly string[]): string | undefined =>
+export const nearest = (name: string, known: readonly string[]): string | undefined =>
   name.length > 30
     ? undefined
     : known.find(each => distance(name.toLowerCase(), each) <= Math.max(1, Math.floor(each.length / 3)))

@@ -120,6 +120,22 @@ test('refuses every stage name that a wildcard of docs/iam for another stage cov
     expect(() => assertDeployable({ ...settings, stage }, [])).toThrow('of the stage "trial" would cover')
 })
 
+test.each([
+  ['nope=1', '"nope"; check the name'],
+  ['feedAdresses=private', '"feedAdresses"; did you mean "feedAddresses"?'],
+])('a deployment refuses the unknown parameter %s', async (param, found) => {
+  const env = { ...process.env, ACCOUNTING_URL: GOOD }
+  const { code, output } = await serverless(
+    process.cwd(),
+    env,
+    'package',
+    '--param=remove=x',
+    `--param=${param}`,
+  )
+  expect(output).toContain(`serverless.yml has no parameter ${found}`)
+  expect(code).toBe(1)
+})
+
 test('stops a deployment before packaging and prints only the message', async () => {
   const env = { ...process.env, ACCOUNTING_URL: 'http://accounting.example' }
   const { code, output } = await serverless(process.cwd(), env, 'package')
@@ -135,7 +151,8 @@ test('deploys a single function when traffic shifting is off, and uploads no unu
   const hooksWith = (changes: Partial<DeploymentSettings> = {}): Record<string, () => Promise<void>> => {
     const provider = { shouldNotDeploy: true, compiledCloudFormationTemplate }
     const service = { custom: { settings: { ...settings, ...changes } }, provider, functions }
-    return new PackagePlugin({ serviceDir: process.cwd(), classes: { Error }, service } as never).hooks
+    const serverless = { serviceDir: process.cwd(), configurationInput: {}, classes: { Error }, service }
+    return new PackagePlugin(serverless as never).hooks
   }
   const initialize = (changes?: Partial<DeploymentSettings>) =>
     hooksWith(changes)['before:deploy:function:initialize']?.()
