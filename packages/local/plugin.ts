@@ -177,7 +177,10 @@ export default class LocalPlugin {
         if (text !== storesRead) {
           if (process.send !== undefined && watch) process.send(STORES_CHANGED)
           else log.warning('stores.yml has changed: restart this command to use it')
-        } else if (isBroken) log.warning('stores.yml is valid again: the relay uses its stores')
+        } else if (isBroken) {
+          // Not a warning, and `npm start` shows no notices.
+          process.stdout.write('stores.yml is valid again: the relay uses its stores\n')
+        }
         isBroken = false
       }
       // fs.watchFile would miss changes made before it first reads the file, such as during the start.

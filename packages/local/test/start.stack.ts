@@ -231,7 +231,7 @@ describe('in a copy of the project', () => {
       expect.stringContaining('"stores[2].fed" is not a known key, and "feed" is missing'),
     ])
     await cp(join(ROOT, 'stores.yml'), stores)
-    await started.printed(/stores\.yml is valid again: the relay uses its stores$/m)
+    await started.printed(/^relay {3}\| stores\.yml is valid again: the relay uses its stores$/m)
     await rm(stores)
     await started.printed(/stores\.yml: it does not exist\n.*The relay keeps the stores api, demo-shop/)
     expect(started.lines().filter(text => text.includes('does not exist'))).toHaveLength(1)
