@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { nearest } from '../lib/api/warnings.ts'
 import { type Store, storesFile } from '../lib/platform/stores.ts'
 import { fieldOf } from '../lib/protocol/errors.ts'
 
@@ -51,8 +52,16 @@ const problemsIn = (issues: readonly Issue[]) => {
     const lacks = unknown.includes(issue) ? missing.filter(each => mappingOf(each) === mappingOf(issue)) : []
     const names = lacks.map(each => `"${pathOf(each).at(-1)}"`).join(' and ')
     const also = lacks.length === 0 ? '' : `, and ${names} ${lacks.length === 1 ? 'is' : 'are'} missing`
+    const meant = isUnknown(issue) ? nearest(`${pathOf(issue).at(-1)}`, leftIn(issue)) : undefined
+    if (meant !== undefined) return { issue, message: `is not a known key${also}: did you mean "${meant}"?` }
     return { issue, message: issue.message.replace(':', `${also}:`) }
   })
+}
+
+/** The keys that the mapping of an unknown one may have, which its message quotes, and does not have yet. */
+const leftIn = ({ message, path }: Issue) => {
+  const keys = Array.from(message.matchAll(/"(\w+)"/g), ([, key = '']) => key)
+  return keys.filter(key => !Object.hasOwn(Object(path?.at(-1)?.input), key))
 }
 
 /** Converting can fail after parsing: the yaml package limits the expansion of aliases. */

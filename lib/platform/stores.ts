@@ -9,9 +9,8 @@ const must = (rule: string) => (issue: Issue) => `must be ${rule}, not ${issue.r
 
 const keys = (rule: string) => (issue: Issue) => {
   if (issue.expected === 'never') return `is not a known key: ${rule}`
-  return issue.received === 'undefined'
-    ? `is missing: ${rule}`
-    : `must have keys, not ${issue.received}: ${rule}`
+  if (issue.received === 'undefined') return `is missing: ${rule}`
+  return issue.received === 'null' ? `is empty: ${rule}` : `must have keys, not ${issue.received}: ${rule}`
 }
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: MINUTE, h: HOUR, d: DAY }
@@ -196,5 +195,5 @@ export const storesFile = v.strictObject(
       ),
     ),
   },
-  keys('the file has "stores" and nothing else'),
+  keys('the file must have the key "stores" and no other'),
 )

@@ -164,16 +164,19 @@ describe('stores.yml', () => {
         return String(error).split('\n').slice(1)
       }
     }
-    const isUnknown = (field: string, missing: string) =>
-      expect.stringMatching(
-        new RegExp(`^line 3: "stores\\[0\\]\\.${field}" is not a known key, and ${missing} missing: `),
-      )
-    expect(problems('stores:\n  - source: a\n    fed: sqs')).toEqual([isUnknown('fed', '"feed" is')])
+    const isUnknown = (field: string, missing: string, meant: string) =>
+      `line 3: "stores[0].${field}" is not a known key, and ${missing} missing: did you mean "${meant}"?`
+    expect(problems('stores:\n  - source: a\n    fed: sqs')).toEqual([isUnknown('fed', '"feed" is', 'feed')])
     expect(problems('stores:\n  - exact: true\n    fed: sqs')).toEqual([
-      isUnknown('fed', '"source" and "feed" are'),
+      isUnknown('fed', '"source" and "feed" are', 'feed'),
     ])
     expect(problems('stores:\n  - source: a\n    feed: { htp: self }')).toEqual([
-      isUnknown('feed\\.htp', '"http" is'),
+      isUnknown('feed.htp', '"http" is', 'http'),
+    ])
+    expect(problems('stores:\n  - source: a\n    address: sqs')).toEqual([
+      expect.stringMatching(
+        /^line 3: "stores\[0\]\.address" is not a known key, and "feed" is missing: a store has /,
+      ),
     ])
     expect(problems('- source: a')).toEqual([expect.stringMatching(/^line 1: "stores" is missing: /)])
   })
@@ -187,7 +190,7 @@ describe('stores.yml', () => {
   const twice = 'stores:\n  - source: a\n    source: b\n    feed: sqs'
 
   test.each<[what: string, text: string, ...parts: string[]]>([
-    ['an empty file', '', 'line 1: the file must have keys', '"stores"'],
+    ['an empty file', '', 'line 1: the file is empty: the file must have the key "stores" and no other'],
     ['a list at the top level', '- source: a', 'line 1: "stores" is missing'],
     ['no store', 'stores: []', 'line 1: "stores" must have at least one store'],
     ['stores that are not a list', 'stores: {}', 'line 1: "stores" must be a list'],
