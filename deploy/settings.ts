@@ -67,13 +67,13 @@ const CONTINUED = /-(?:(?:feed|orders|serverlessdeploymentbucket)-|webhook|api|w
 const assertStage = (stage: string) => {
   if (!/^[a-z0-9-]+$/.test(stage))
     throw new Error(
-      `Cannot deploy: the stage "${stage}" contains characters other than lower-case letters, digits and hyphens; ` +
+      `Cannot package: the stage "${stage}" contains characters other than lower-case letters, digits and hyphens; ` +
         'choose another name',
     )
   const { 0: part, index } = CONTINUED.exec(`${stage}-`) ?? {}
   if (part !== undefined)
     throw new Error(
-      `Cannot deploy: the stage "${stage}" contains "${part}", so the policies of the stage ` +
+      `Cannot package: the stage "${stage}" contains "${part}", so the policies of the stage ` +
         `"${stage.slice(0, index)}" would cover its resources; choose another name`,
     )
 }
@@ -137,7 +137,7 @@ export const assertFeedsAllowed = (stores: readonly Store[], allowed: AllowedAdd
         : 'not a public address; use the public address of the store, or set feedAddresses to "private" for one in ' +
           'your own network'
       throw new Error(
-        `Cannot deploy: the HTTP feed of the store "${source}" is ${feed.http}, which is ${found}`,
+        `Cannot package: the HTTP feed of the store "${source}" is ${feed.http}, which is ${found}`,
         { cause },
       )
     }
@@ -156,7 +156,7 @@ export const assertParameters = (given: readonly string[], known: readonly strin
     if (known.includes(name)) continue
     const meant = nearest(name, known)
     const remedy = meant === undefined ? 'check the name' : `did you mean "${meant}"?`
-    throw new Error(`Cannot deploy: serverless.yml has no parameter "${name}"; ${remedy}`)
+    throw new Error(`Cannot package: serverless.yml has no parameter "${name}"; ${remedy}`)
   }
 }
 
@@ -172,14 +172,14 @@ export const assertDeployable = (settings: DeploymentSettings, stores: readonly 
   const problem = problemOf(settings.accountingUrl)
   if (problem !== undefined) {
     throw new Error(
-      `Cannot deploy: the base URL of the accounting service ${problem}; set it, such as ` +
+      `Cannot package: the base URL of the accounting service ${problem}; set it, such as ` +
         'ACCOUNTING_URL=https://accounting.example or --param="accountingUrl=https://accounting.example"',
     )
   }
   for (const [name, [isRight, remedy]] of Object.entries(RULES)) {
     const value = String(settings[name as keyof typeof RULES])
     if (!isRight(value, settings))
-      throw new Error(`Cannot deploy: ${name} is ${JSON.stringify(value)}${remedy}`)
+      throw new Error(`Cannot package: ${name} is ${JSON.stringify(value)}${remedy}`)
   }
   assertFeedsAllowed(stores, settings.feedAddresses === 'private' ? 'private' : 'public')
 }

@@ -55,7 +55,7 @@ describe('the URL of the accounting service', () => {
     ['https://169.254.169.254/', 'is "https://169.254.169.254/", which AWS cannot reach;'],
     ['https://localhost:4000', 'is "https://localhost:4000", which AWS cannot reach;'],
   ])('%j is refused', (url, problem) => {
-    const start = `Cannot deploy: the base URL of the accounting service ${problem} set it, such as ACCOUNTING_URL=https://`
+    const start = `Cannot package: the base URL of the accounting service ${problem} set it, such as ACCOUNTING_URL=https://`
     expect(() => check(url)).toThrow(start)
   })
 
@@ -107,7 +107,7 @@ test.each([
   ['Trial', 'contains characters other than lower-case letters'],
 ])('refuses the stage name %s: it %s', (stage, problem) => {
   expect(() => assertDeployable({ ...settings, stage }, [])).toThrow(
-    `Cannot deploy: the stage "${stage}" ${problem}`,
+    `Cannot package: the stage "${stage}" ${problem}`,
   )
 })
 
@@ -140,7 +140,7 @@ test('stops a deployment before packaging and prints only the message', async ()
   const env = { ...process.env, ACCOUNTING_URL: 'http://accounting.example' }
   const { code, output } = await serverless(process.cwd(), env, 'package')
   expect(output).toContain(
-    'Cannot deploy: the base URL of the accounting service is "http://accounting.example"',
+    'Cannot package: the base URL of the accounting service is "http://accounting.example"',
   )
   expect(output).not.toMatch(/ at .*settings\.ts|Service packaged/)
   expect(code).toBe(1)
