@@ -11,7 +11,7 @@ import type { Context } from './core/context.ts'
 import { cannot, usageError } from './core/errors.ts'
 import { duration } from './core/options.ts'
 import { shellWord } from './core/output.ts'
-import { readInput, readSecret } from './core/terminal.ts'
+import { confirmName, readInput, readSecret } from './core/terminal.ts'
 import { envelopeOf, jsonOf, nowSeconds, sendWebhook } from './core/webhook.ts'
 import { ordersOf } from './model/read.ts'
 import { newestRegistration, registerCommandFor, webhookUrlOf } from './registration.ts'
@@ -30,7 +30,7 @@ const commandOf = ({ program }: Cli) =>
   program
     .command('send')
     .description(
-      'Sign a webhook, send it, and print the response. The relay treats it as genuine: it updates the order and notifies the store. The exit code is 1 unless the status of the response is 2xx.',
+      'Sign a webhook, send it, and print the response. The relay treats it as genuine: it updates the order and notifies the store. Asks for the number of an order that the relay already has, to confirm. The exit code is 1 unless the status of the response is 2xx.',
     )
     .argument('[url]', "webhook URL (default: the one registered, else the deployment's own)")
     .option('--file <file>', 'send the bytes of this file instead of a body built from the options below')
@@ -46,6 +46,7 @@ const commandOf = ({ program }: Cli) =>
     .option('--delivery <uuid>', 'id of the delivery (default: random)')
     .option('--age <seconds>', 'backdate the signature by this many seconds', seconds, 0)
     .option('--wait <duration>', 'wait up to this long for the order to have the status', duration)
+    .option('--yes <number>', 'the number of the order, for scripts')
     .option('--secret-stdin', 'read the secret from standard input, or prompt for it')
     .addHelpText(
       'after',
@@ -138,10 +139,23 @@ export const send = async (context: Context, given: string | undefined, options:
   }
 }
 
+/** Asks before a test changes an order that the relay has. A file may have any body; its author is not asked. */
+const confirmExisting = async (
+  context: Context,
+  { source, externalId, yes }: Pick<Sending, 'externalId' | 'yes'> & Pick<Options, 'source'>,
+) => {
+  if (externalId === undefined) return
+  const stored = await (await ordersOf(context)).get({ source, external_id: externalId })
+  if (stored === undefined) return
+  await confirmName(context.terminal, `change ${externalId}, an order of ${source}`, externalId, yes)
+}
+
 /** `relay send`: a signed webhook, as the accounting service would send it. */
 export const sendCommand = (cli: Cli): void => {
   commandOf(cli).action(
-    cli.run(async (context, url, { file, secretStdin, ...options }) => {
+    cli.run(async (context, given, { file, secretStdin, yes, ...options }) => {
+      const url = await webhookUrlOf(context, given)
+      if (file === undefined) await confirmExisting(context, { ...options, yes })
       const body = file === undefined ? undefined : await readInput(file)
       const secret = secretStdin ? await readSecret(context.terminal, WEBHOOK_SECRET) : undefined
       return send(context, url, { ...options, body, secret })

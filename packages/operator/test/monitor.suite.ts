@@ -88,7 +88,10 @@ export const monitorTests = () => {
     expect(out).toMatch(/delivery received outcome=queued /)
     expect(out).toMatch(/event processed .*external_id=w-1/)
 
-    const again = await local.json(['send', '--external-id', 'w-1', '--delivery', data.delivery])
+    const existing = ['send', '--external-id', 'w-1', '--delivery', data.delivery]
+    const refusal = 'Cannot change w-1, an order of api: it was not confirmed by its name'
+    expect((await local.relay(existing)).err).toContain(refusal)
+    const again = await local.json(existing, { input: 'w-1' })
     expect(again.data.answer).toEqual({ status: 'duplicate' })
 
     const outcomes = async (...filter: string[]) => {
@@ -100,7 +103,7 @@ export const monitorTests = () => {
     expect(await outcomes()).toEqual(['duplicate', 'queued'])
     expect(await outcomes('--outcome', 'queued', '--source', 'api')).toEqual(['queued'])
     expect(await outcomes('--source', 'demo-shop')).toEqual([])
-    await local.relay(['send', '--external-id', 'w-1', '--age', '301'])
+    await local.relay(['send', '--external-id', 'w-1', '--age', '301', '--yes', 'w-1'])
     const { out: refused } = await local.relay(['deliveries', 'list', '--outcome', 'refused', '--limit', '1'])
     expect(refused).toMatch(/^RECEIVED .*\n\S+ +refused +the signature is too old, or in the future /)
     await local.relay(['send', '--file', join(ROOT, 'package.json')])

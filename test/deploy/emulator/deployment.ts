@@ -133,7 +133,8 @@ const prepare = async (python: string) => {
     /** Sends a webhook signed with the stored secret, or with another; returns the status. */
     send: async (source: string, external_id: string, options: readonly string[], secret?: string) => {
       const env = { ...operator, ...(secret && { RELAY_WEBHOOK_SECRET: secret }) }
-      const args = ['send', '--source', source, '--external-id', external_id, ...options]
+      const order = ['--source', source, '--external-id', external_id, '--yes', external_id]
+      const args = ['send', ...order, ...options]
       return Number.parseInt((await run('packages/operator/main.ts', args, env)).out, 10)
     },
     async close() {

@@ -236,7 +236,7 @@ export const orderPageTests = (open: Open) => {
       const hint = page.locator('.verdict', { hasText: cause })
       await page.getByText('Last result of the service').waitFor()
       expect(await hint.count()).toBe(0)
-      const args = ['send', '--external-id', 'webhook-refused']
+      const args = ['send', '--external-id', 'webhook-refused', '--yes', 'webhook-refused']
       await local.relay([...args, '--secret-stdin'], { input: 'another' })
       await hint.waitFor()
       await isAccessible()

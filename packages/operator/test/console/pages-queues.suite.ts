@@ -13,7 +13,7 @@ export const queuePageTests = (open: Open) => {
     visit({ hash: '#/audit' }, async ({ page, click, isAccessible }) => {
       await local.create('audited', {}, 'relay')
       // The service has not been paid.
-      await local.relay(['send', '--external-id', 'audited', '--status', 'paid', '--wait', '20s'])
+      await local.relay(['send', '--external-id', 'audited', '--yes', 'audited', '--wait', '20s'])
       await page.getByLabel('Period').selectOption('1h')
       await click('button', 'Audit')
       await page.getByRole('row', { name: 'api audited order is "paid" here and "invoiced"' }).waitFor()
@@ -264,7 +264,15 @@ export const queuePageTests = (open: Open) => {
       await lines.filter({ hasText: 'delivery received' }).first().waitFor()
       await click('button', 'Pause')
       const before = await lines.count()
-      await local.relay(['send', '--external-id', 'logged-2', '--delivery', data.delivery])
+      await local.relay([
+        'send',
+        '--external-id',
+        'logged-2',
+        '--yes',
+        'logged-2',
+        '--delivery',
+        data.delivery,
+      ])
       await page.getByText('1 new line').waitFor()
       expect(await lines.count()).toBe(before)
       await click('button', 'Resume')

@@ -78,14 +78,15 @@ export const setupPageTests = (open: Open) => {
       await stored.getByText('webhooks signed with the old one may still arrive').waitFor()
       // The old secret is not deleted while the service signs with it.
       const [[, old] = []] = Object.entries(await parametersBelow(local.stack().ssm, SECRETS)()).sort()
-      const send = ['send', '--external-id', 'signed-with-the-old-secret', '--secret-stdin']
+      const order = 'signed-with-the-old-secret'
+      const send = ['send', '--external-id', order, '--yes', order]
       await until(async () => {
-        await local.relay(send, { input: String(old) })
+        await local.relay([...send, '--secret-stdin'], { input: String(old) })
         return (await page.getByText('the secret last known to be in use is').count()) > 0
       })
       expect(await page.getByRole('button', { name: 'Delete the old secret…' }).count()).toBe(0)
       expect((await local.relay(['rotate', '--overlap', '0s'])).err).toContain('not the newest')
-      await local.relay(['send', '--external-id', 'signed-with-the-old-secret'])
+      await local.relay(send)
       await page.getByRole('button', { name: 'Delete the old secret…' }).first().waitFor()
       await local.relay(['rotate', '--overlap', '0s'])
       await local.empty('orders-dead.fifo', 'feeds-dead.fifo')

@@ -104,7 +104,15 @@ test('an order shows its total, what its open requests contain, and a payment th
 test('the id of a request among the deliveries leads to its order', async () => {
   const [request] = (await reads('order', order)).body.requests
   expect(await reads('delivery', { id: request.id })).toEqual(ok({ order }))
-  const { data } = await local.json(['send', '--external-id', order.external_id, '--wait', '20s'])
+  const { data } = await local.json([
+    'send',
+    '--external-id',
+    order.external_id,
+    '--yes',
+    order.external_id,
+    '--wait',
+    '20s',
+  ])
   expect(await reads('delivery', { id: data.delivery })).toEqual(ok({ record: some(order) }))
   const quarantined = randomUUID()
   await local.quarantine('webhook', JSON.stringify({ event: 'order.updated', delivery: quarantined }))
