@@ -6,7 +6,7 @@ import { DateInput, notDate } from './date-input.tsx'
 import { Options } from './form.tsx'
 import { t } from './persian.ts'
 import { LinkButton } from './pieces.tsx'
-import { linkWith, replaceRoute, route } from './route.ts'
+import { linkWith, type Route, replaceRoute, route } from './route.ts'
 
 type FilterProps = { label: string; value: string; onChoose: (value: string) => void }
 
@@ -58,45 +58,61 @@ type DayProps = FilterProps & {
   kind?: string
   /** The problem of a date, if any. */
   check?: (date: string) => string | false
+  /** Says what ignores a date with a problem. */
+  ignored?: string
 }
 
-/** A filter by day. Text that is not an allowed date is reported and clears the filter, which would otherwise stay active unseen. */
-export const DayChoice = ({ label, value, onChoose, kind = '', check = () => false }: DayProps) => {
+/** What is typed in a filter by day, for as long as the address is the one that it led to. */
+type DayDraft = { text: string; problem: string | false; at: Route }
+
+const dayIn = (text: string) => (text.trim() === '' ? '' : exactDate(text))
+
+/**
+ * A filter by day. Text that is not an allowed date is reported and clears the filter, which would otherwise stay active
+ * unseen.
+ */
+export const DayChoice = ({ label, value, onChoose, kind = '', ...rest }: DayProps) => {
+  const { check = () => false, ignored = t('The list ignores this date.') } = rest
   const id = useId()
-  const typed = useSignal<string | undefined>(undefined)
-  const problem = useSignal<string | false>(false)
-  const text = typed.value ?? value
-  const choose = (date: string) => {
-    problem.value = date !== '' && check(date)
-    const allowed = problem.value === false ? date : ''
-    if (allowed !== value) onChoose(allowed)
+  const draft = useSignal<DayDraft | undefined>(undefined)
+  const typed = draft.value?.at === route.value ? draft.value : undefined
+  const problem = typed?.problem ?? false
+  const apply = (date: string | undefined, text: string, problem: string | false) => {
+    if (date !== undefined && date !== value) onChoose(date)
+    draft.value = { text, problem, at: route.peek() }
   }
   const onInput = ({ currentTarget }: TargetedInputEvent<HTMLInputElement>) => {
-    typed.value = currentTarget.value
-    problem.value = false
-    const date = currentTarget.value.trim() === '' ? '' : exactDate(currentTarget.value)
-    if (date !== undefined) choose(date)
+    const text = currentTarget.value
+    const date = dayIn(text)
+    const problem = Boolean(date) && check(date ?? '')
+    apply(problem === false ? date : '', text, problem)
   }
-  const onChange = () => {
-    if (text.trim() !== '' && exactDate(text) === undefined) {
-      choose('')
-      problem.value = notDate(text, label)
-    }
-    if (problem.value === false) typed.value = undefined
+  // Text is not reported while it is typed. It is reported again if the same text is typed again, which changes nothing.
+  const onLeave = () => {
+    const last = draft.peek()
+    if (last?.at !== route.peek() || last.problem !== false) return
+    if (dayIn(last.text) === undefined) apply('', last.text, notDate(last.text, label))
+    else draft.value = undefined
   }
   return (
-    <div class={`small ${kind}`}>
+    <div class={`small ${kind}`} onFocusOut={onLeave}>
       <label for={id}>{label}</label>
       <DateInput
         id={id}
-        value={text}
+        value={typed?.text ?? value}
         onInput={onInput}
-        onChange={onChange}
-        aria-invalid={problem.value !== false || undefined}
+        onChange={onLeave}
+        aria-invalid={problem !== false || undefined}
         aria-describedby={`${id}-error`}
       />
       <p class="error" id={`${id}-error`} role="alert">
-        {problem.value}
+        {problem !== false && (
+          <>
+            {problem}
+            <br />
+            {ignored}
+          </>
+        )}
       </p>
     </div>
   )

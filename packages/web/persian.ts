@@ -12,6 +12,7 @@ export const COMMON = {
   '"{typed}" is not a number. Type decimals like {example}.':
     '«{typed}» عدد نیست. اعشار را به شکل {example} بنویسید.',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
+  'The list ignores this date.': 'این تاریخ در فهرست اعمال نشده است.',
   '"{typed}" is not a date. Type "{label}" like {example}.':
     '«{typed}» تاریخ نیست. «{label}» را مانند {example} بنویسید.',
   '"{typed}" is not a date: {month} has only {days} days.':

@@ -134,6 +134,51 @@ export const dateTests = (openAt: OpenAt, client: () => Client) => {
     }
   })
 
+  test('the filter by day shows the days of the list, or an error that says that the list ignores the date', async () => {
+    await client().create(order('1'))
+    const { page, errors } = await openAt(`${client().url}/#/orders`, { locale: 'en-GB' })
+    const from = page.getByLabel('First day')
+    const to = page.getByLabel('Last day')
+    const days = async () => [await from.inputValue(), await to.inputValue()]
+    const problem = page
+      .getByRole('alert')
+      .filter({ hasText: 'The list, totals and exports ignore this date.' })
+    const isResolved = () => problem.waitFor({ state: 'detached' })
+    const csv = () => page.getByRole('link', { name: 'Export CSV (for Excel)' }).getAttribute('href')
+    await from.fill('2026-11-27')
+    await to.fill('2026-11-22')
+    await problem.getByText('The first day, 27 Nov 2026, is after the last day, 22 Nov 2026').waitFor()
+    expect([await csv(), await days()]).toEqual([
+      expect.stringMatching(/csv\?from=2026-11-27$/),
+      ['2026-11-27', '2026-11-22'],
+    ])
+    await page.getByLabel('Fiscal year').selectOption({ label: '2026–2027' })
+    await isResolved()
+    expect(await days()).toEqual(['2026-03-21', '2027-03-20'])
+
+    const today = new Date().toISOString().slice(0, 10)
+    for (const [typed, link, expected] of [
+      ['abc', 'Today', [today, today]],
+      ['2026-02-30', 'Paid 0', ['', today]],
+    ] as const) {
+      for (const attempt of ['once', 'again']) {
+        await from.fill('')
+        await from.fill(typed)
+        await to.focus()
+        await problem.waitFor()
+        expect([attempt, await from.inputValue()]).toEqual([attempt, typed])
+      }
+      await page.getByRole('link', { name: link }).click()
+      await isResolved()
+      expect(await days()).toEqual(expected)
+    }
+    await from.fill('abc')
+    await page.goBack()
+    await page.getByRole('link', { name: 'All 1' }).and(page.locator('[aria-current]')).waitFor()
+    expect(await days()).toEqual(['', today])
+    expect(errors).toEqual([])
+  })
+
   test("days are the service's, even where the browser's day is another one", async () => {
     const now = new Date()
     const today = now.toISOString().slice(0, 10)

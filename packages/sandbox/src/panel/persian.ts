@@ -701,6 +701,7 @@ export const t = translator({
   'Optional. Shown on the document and in the export.': 'اختیاری؛ در سند و خروجی می‌آید.',
   'The first day, {from}, is after the last day, {to}':
     '«از تاریخ» ({from}) نباید بعد از «تا تاریخ» ({to}) باشد',
+  'The list, totals and exports ignore this date.': 'این تاریخ در فهرست، جمع‌ها و خروجی اعمال نشده است.',
   'First day': 'از تاریخ',
   'Last day': 'تا تاریخ',
   'Added {year}': '{year} اضافه شد',

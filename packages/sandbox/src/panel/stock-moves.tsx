@@ -111,7 +111,7 @@ const Filters = () => (
         options={[['', t('All')], ...Object.entries(CAUSES)]}
       />
     </div>
-    <Days />
+    <Days ignored={t('The list ignores this date.')} />
   </search>
 )
 

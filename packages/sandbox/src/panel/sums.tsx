@@ -32,8 +32,10 @@ const reversedIn = ({ from, to }: Partial<Record<string, string>>) =>
     to: formatDate(to ?? ''),
   })
 
+const IGNORED = t('The list, totals and exports ignore this date.')
+
 /** The first and last day of a list. */
-export const Days = () => {
+export const Days = ({ ignored = IGNORED }: { ignored?: string }) => {
   const { filter } = filterOf(route.value)
   return DAYS.map(([name, label]) => (
     <DayChoice
@@ -41,6 +43,7 @@ export const Days = () => {
       label={label}
       {...parameter(name)}
       check={date => reversedIn({ ...filter, [name]: date })}
+      ignored={ignored}
     />
   ))
 }
