@@ -137,6 +137,9 @@ export const editingTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByText('It contains: 2 orders (1 in review), 1 receipt.').waitFor()
     expect(await violationsOf(page)).toEqual([])
     expect(await dialog.textContent()).not.toContain('It includes today')
+    await dialog
+      .getByText('Stores can still register refunds of finalized invoices, and payments without a date.')
+      .waitFor()
     await fill(dialog, {}, 'Close the year')
     await row.getByText('Closed', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Close or remove 21 Mar 2026' }).click()

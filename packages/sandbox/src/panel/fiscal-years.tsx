@@ -61,6 +61,9 @@ const closingOf = async (year: FiscalYear) => {
     t('New orders dated {year} will be refused, and drafts stay in review.', { year: inWords(year) }),
     todayIn(year),
     t('Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.'),
+    t(
+      'Stores can still register refunds of finalized invoices, and payments without a date. To cancel such a document that is dated in this year, reopen the year.',
+    ),
     t('The fiscal year stays in the filter of orders, and can be reopened.'),
   ]
     .filter(each => each !== '')

@@ -734,6 +734,8 @@ export const t = translator({
     'امروز در این سال است: سفارش‌های جدید فروشگاه‌ها که به‌طور پیش‌فرض تاریخ امروز را دارند رد می‌شوند.',
   'Finalized invoices and these documents stay as they are, and can be neither corrected nor cancelled.':
     'فاکتورهای قطعی و این اسناد به همین صورت می‌مانند و دیگر نمی‌توان آن‌ها را اصلاح یا باطل کرد.',
+  'Stores can still register refunds of finalized invoices, and payments without a date. To cancel such a document that is dated in this year, reopen the year.':
+    'برگشت از فروش و دریافت وجه بدون تاریخی که فروشگاه برای فاکتورهای قطعی اعلام کند، همچنان ثبت می‌شود. برای ابطال چنین سندی که تاریخ آن در این سال است، باید سال را بازگشایی کرد.',
   Remove: 'حذف',
   'Removed {year}': '{year} حذف شد',
   'No fiscal years': 'سال مالی تعریف نشده است',
