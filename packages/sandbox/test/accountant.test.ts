@@ -105,7 +105,7 @@ describe('each action in each status succeeds or is refused with a reason', () =
     [
       ['retry', 'invoiced', BACK, BACK, BACK],
       ['pay', FINALIZE, 'paid', REVERSE, BACK],
-      ['reverse-payment', 'no receipt', 'no receipt', 'invoiced', BACK],
+      ['reverse-payment', 'no receipt', 'no receipt', 'invoiced', 'reverse its return first'],
       ['return', FINALIZE, 'refunded', 'refunded', 'goods are returned'],
       ['reverse-return', 'no return', 'no return', 'no return', 'paid'],
       ['review', 'in review', 'needs_review', 'needs_review', 'needs_review'],

@@ -52,12 +52,12 @@ export const preventedTests = (openAt: OpenAt, client: () => Client) => {
         found => found.join() === texts.join(),
       )
     const outside =
-      'Not possible, because receipt 1 is dated 1 May 2019, outside the open fiscal years: Move back to review'
+      'Not possible, because receipt 1 is dated 1 May 2019, outside the open fiscal years: Reverse payment, Move back to review'
     await shown([
       'Reverse repayment',
       'Goods were returned, so the order cannot be corrected: reverse the repayment first.',
-      'Possible once the repayment is reversed: Reverse return',
       outside,
+      'Possible once the repayment is reversed: Reverse return',
     ])
     const { page: persian } = await openOrder('1', 'fa-IR')
     await persian
@@ -102,7 +102,14 @@ export const preventedTests = (openAt: OpenAt, client: () => Client) => {
       )
       .waitFor({ timeout: 5000 })
     await actions.getByText('Possible once the repayment is reversed: Move back to review').waitFor()
+    const again = '(you can register them again afterwards): Reverse payment'
+    await actions.getByText(`Possible once the repayment and then the return are reversed ${again}`).waitFor()
     await client().act('1', 'reverse-repayment')
+    await actions
+      .getByText(
+        'Possible once the return is reversed (you can register it again afterwards): Reverse payment',
+      )
+      .waitFor()
     await actions
       .getByText(
         'Possible once the returned goods are in stock again (SKU-1: 2 needed, 1 in stock): Reverse return',

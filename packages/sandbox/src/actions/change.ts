@@ -26,6 +26,7 @@ export const NO_REPAYMENT = 'it has no repayment'
 export const HAS_REPAYMENT = 'it has a repayment; reverse its repayment first'
 const HAS_RECEIPT = 'it has a receipt; reverse its payment first'
 const RETURNED = 'its goods are returned; move it back to review first'
+const HAS_RETURN = 'its goods are returned; reverse its return first'
 const DRAFT = 'its invoice is a draft; finalize it with a retry first'
 const REVIEW = ['needs_review'] as const
 const OPEN = ['invoiced', 'paid'] as const
@@ -34,7 +35,7 @@ const OPEN = ['invoiced', 'paid'] as const
 const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Status[] | string>>>> = {
   retry: { needs_review: [...REVIEW, ...OPEN], invoiced: NOT_DRAFT, paid: NOT_DRAFT, refunded: NOT_DRAFT },
   pay: { needs_review: DRAFT, invoiced: OPEN, paid: HAS_RECEIPT, refunded: RETURNED },
-  'reverse the payment of': { needs_review: NO_RECEIPT, invoiced: OPEN, paid: OPEN, refunded: RETURNED },
+  'reverse the payment of': { needs_review: NO_RECEIPT, invoiced: OPEN, paid: OPEN, refunded: HAS_RETURN },
   return: {
     needs_review: DRAFT,
     invoiced: [...OPEN, 'refunded'],
@@ -54,7 +55,7 @@ const TRANSITIONS: Readonly<Record<Action, Readonly<Record<Status, readonly Stat
 }
 
 /** The end of a reason: a step that is not possible before the repayment is reversed. */
-const PREVENTED_STEP = /; (?:reverse its payment|move it back to review) first$/
+const PREVENTED_STEP = /; (?:reverse its payment|reverse its return|move it back to review) first$/
 
 /** Refuses an action that the state of the order does not allow. The reason names the state and the first step to take. */
 export const cannot = (action: Action, { external_id, status, repaid }: Order, reason: string): Refusal => {

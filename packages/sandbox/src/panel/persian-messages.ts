@@ -134,6 +134,7 @@ export const MESSAGES = {
   'it has a receipt': 'رسید دریافت دارد',
   'move it back to review first': 'ابتدا به بررسی برگردانید',
   'finalize it with a retry first': 'ابتدا آن را قطعی کنید',
+  'reverse its return first': 'ابتدا برگشت از فروش را باطل کنید',
   'reverse its payment first': 'ابتدا دریافت وجه را باطل کنید',
   'add stock first': 'ابتدا موجودی را اضافه کنید',
   'add stock, or move it back to review first': 'موجودی را اضافه کنید یا ابتدا به بررسی برگردانید',

@@ -396,6 +396,10 @@ export const t = translator({
     'پس از تأمین موجودی کالاهای برگشتی ({goods}) ممکن می‌شود: {actions}',
   'Possible once the repayment is reversed and the returned goods are in stock again ({goods}): {actions}':
     'پس از ابطال عودت وجه و تأمین موجودی کالاهای برگشتی ({goods}) ممکن می‌شود: {actions}',
+  'Possible once the return is reversed (you can register it again afterwards): {actions}':
+    'پس از ابطال برگشت از فروش ممکن می‌شود (سپس می‌توانید برگشت را دوباره ثبت کنید): {actions}',
+  'Possible once the repayment and then the return are reversed (you can register them again afterwards): {actions}':
+    'پس از ابطال عودت وجه و سپس برگشت از فروش ممکن می‌شود (سپس می‌توانید هر دو را دوباره ثبت کنید): {actions}',
   'Possible once the repayment is reversed: {actions}': 'پس از ابطال عودت وجه ممکن می‌شود: {actions}',
   'Goods were returned, so the order cannot be corrected: reverse the return first.':
     'چون کالا برگشته است، اصلاح سفارش ممکن نیست: ابتدا برگشت از فروش را باطل کنید.',

@@ -20,6 +20,7 @@ export const lastOpenDay = (years: Years, today: string) =>
 /** Why the service would refuse an action although the order is in its status. */
 export type Prevention =
   | { kind: 'repaid' }
+  | { kind: 'returned'; isRepaid: boolean }
   | { kind: 'outside'; name: string; date: string }
   | { kind: 'short'; shortages: Shortages; isRepaid: boolean }
   | Undated
@@ -46,6 +47,15 @@ export const describePrevention = (prevention: Prevention, actions: string) => {
   switch (prevention.kind) {
     case 'repaid':
       return t('Possible once the repayment is reversed: {actions}', { actions })
+    case 'returned':
+      return prevention.isRepaid
+        ? t(
+            'Possible once the repayment and then the return are reversed (you can register them again afterwards): {actions}',
+            { actions },
+          )
+        : t('Possible once the return is reversed (you can register it again afterwards): {actions}', {
+            actions,
+          })
     case 'short': {
       const about = { goods: describeGoods(prevention.shortages), actions }
       return prevention.isRepaid
@@ -125,15 +135,19 @@ export const preventionsOf = (order: Order, years: Years, today: string) => {
       : { kind: 'short', shortages, isRepaid: repaid !== undefined }
   const openReturns = order.returns.filter(isOpen)
   const isAnyInStock = openReturns.some(({ shortages }) => shortages.length === 0)
+  const reverseReturn =
+    allClosed(returns) ?? (isAnyInStock ? undefined : short(openReturns[0]?.shortages ?? [])) ?? repaid
+  /** What prevents the reversal of a receipt once all goods are returned. */
+  const returned: Prevention =
+    reverseReturn?.kind === 'outside' ? reverseReturn : { kind: 'returned', isRepaid: repaid !== undefined }
   return {
     isOpen,
     actions: {
       pay: undated(),
       repay: undated(creditSince(order)),
       return: undated(order.date),
-      'reverse-payment': allClosed(receipts) ?? repaid,
-      'reverse-return':
-        allClosed(returns) ?? (isAnyInStock ? undefined : short(openReturns[0]?.shortages ?? [])) ?? repaid,
+      'reverse-payment': allClosed(receipts) ?? (order.status === 'refunded' ? returned : repaid),
+      'reverse-return': reverseReturn,
       'reverse-repayment': allClosed(repayments),
       review: closedIn([invoice, ...returns, ...receipts]) ?? repaid,
       correct: order.status === 'needs_review' ? undefined : closedIn([invoice]),

@@ -33,7 +33,7 @@ export const REVERSE_PAYMENT = reversal({
   kind: 'receipt',
   label: t('Reverse payment'),
   rules: reversalRules,
-  statuses: ['invoiced', 'paid'],
+  statuses: ['invoiced', 'paid', 'refunded'],
   effect: ({ receipts }, sent) => [
     receipts.length === 1 && t('Receipt {receipt} is cancelled.', { receipt: numbersOf(receipts) }),
     t('If the remaining receipts do not cover the total less the returns, the order is invoiced again.'),
