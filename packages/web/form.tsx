@@ -27,8 +27,8 @@ type FormState = {
   busy: Signal<boolean>
   /** The expected result of submitting it, shown next to its button. */
   outcome: Signal<{ text: string; isCurrent: boolean } | undefined>
-  /** Called before the form is submitted. Throws while the reader has not seen the result of submitting these values. */
-  confirmation: { current: ((values: Values) => Promise<void>) | undefined }
+  /** Called before the form is submitted. False while the reader has not seen the result of submitting these values. */
+  confirmation: { current: ((values: Values) => Promise<boolean>) | undefined }
 }
 
 export const FormContext = createContext<FormState>({
@@ -123,8 +123,7 @@ export const Form = ({ label, class: kind, action, tone, submit, draft: kept, ..
       problems.value = check === undefined ? [] : problemsIn(form, check)
       if (problems.value.length === 0) {
         const values = valuesOf(form)
-        await confirmation.current?.(values)
-        await submit(values)
+        if ((await confirmation.current?.(values)) !== false) await submit(values)
       }
     } catch (error) {
       problems.value = [inWords(error, form)]

@@ -1,4 +1,5 @@
 import { messageOf, Refusal } from './http.ts'
+import { listed } from './language.ts'
 import { translateMessage } from './messages.ts'
 import { t } from './persian.ts'
 
@@ -7,7 +8,9 @@ export const controlOf = (form: HTMLFormElement, name: string | undefined) =>
   [...form.elements].find(control => name !== undefined && control.getAttribute('name') === name)
 
 export const labelOf = (control: Element | undefined) =>
-  control instanceof HTMLInputElement ? control.labels?.[0]?.textContent : undefined
+  control instanceof HTMLInputElement || control instanceof HTMLSelectElement
+    ? control.labels?.[0]?.textContent
+    : undefined
 
 const quotedLabel = (control: Element | undefined) => {
   const label = labelOf(control)
@@ -35,11 +38,11 @@ export const inWords = (error: unknown, form: HTMLFormElement) => {
   )
 }
 
-/** The problem, preceded by the row or the label of its field, for places away from the field. */
+/** The problem, preceded by the row and the label of its field, for places away from the field. */
 export const namedProblem = (error: unknown, form: HTMLFormElement) => {
   const { field, message } = inWords(error, form)
   const control = controlOf(form, field)
   const row = control?.closest('fieldset')?.querySelector('legend')?.textContent
-  const name = row ?? labelOf(control)
-  return name == null ? message : t('{field}: {problem}', { field: name, problem: message })
+  const names = [row, labelOf(control)].filter(name => name != null)
+  return names.length === 0 ? message : t('{field}: {problem}', { field: listed(names), problem: message })
 }

@@ -9,7 +9,7 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
   const open = (hash: string, options = {}) => openAt(`${client().url}/${hash}`, options)
   const openOrder = (id: string, locale = 'en-GB') => open(`#/orders/${id}?source=api`, { locale })
 
-  test('names the row of a problem and shows a refusal once', async () => {
+  test('names the row and the field of a problem and shows a refusal once', async () => {
     await client().create(order('1006', { payment: { method: 'cash' } }))
     for (const [locale, correct, discount, amount, problem, refused] of [
       [
@@ -17,10 +17,17 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
         'Correct order',
         'Discount',
         '9999',
-        'Row 1: Must not exceed the row, 2,000',
+        'Row 1, Discount: Must not exceed the row, 2,000',
         'the new total is',
       ],
-      ['fa-IR', 'اصلاح سفارش', 'تخفیف', '۹۹۹۹', 'ردیف ۱: نباید بیش از مبلغ ردیف (۲٬۰۰۰) باشد', 'جمع کل جدید'],
+      [
+        'fa-IR',
+        'اصلاح سفارش',
+        'تخفیف',
+        '۹۹۹۹',
+        'ردیف ۱، تخفیف: نباید بیش از مبلغ ردیف (۲٬۰۰۰) باشد',
+        'جمع کل جدید',
+      ],
     ] as const) {
       const { page } = await openAt(`${client().url}/#/orders/1006?source=api`, { locale })
       await page.getByRole('button', { name: correct }).click()
@@ -61,7 +68,7 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
     await first.getByText('Order 1008: invoiced, 3,300 rials').waitFor()
     await dialog.getByText('جمع کل جدید').waitFor()
     await dialog.getByRole('button', { name: 'اصلاح سفارش' }).click()
-    await dialog.getByRole('alert').filter({ hasText: 'هنوز چیزی ثبت نشده است' }).waitFor()
+    await dialog.getByRole('status').filter({ hasText: 'هنوز چیزی ثبت نشده است' }).waitFor()
     await dialog.getByText('۳٬۸۵۰').first().waitFor()
     await dialog.getByRole('button', { name: 'اصلاح سفارش' }).click()
     await dialog.waitFor({ state: 'detached' })

@@ -50,7 +50,7 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     await page.evaluate(
       'document.activeElement.blur(); document.querySelector("dialog [type=submit]").click()',
     )
-    await dialog.getByRole('alert').filter({ hasText: 'Nothing has been saved yet' }).waitFor()
+    await dialog.getByRole('status').filter({ hasText: 'Nothing has been saved yet' }).waitFor()
     await dialog.getByText('New total: 1,377,200 rials').waitFor()
     expect(await client().detail('1')).toMatchObject({ total: '2200' })
     await dialog.getByRole('button', { name: 'Correct order' }).click()
@@ -70,7 +70,7 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     ] as const) {
       await enter(dialog.getByLabel(label, { exact: true }), text)
       await dialog
-        .getByRole('alert')
+        .getByRole('status')
         .filter({ hasText: 'Nothing has been saved yet' })
         .waitFor({ timeout: 5000 })
       await dialog.getByText(`New total: ${total} rials`).waitFor()
@@ -90,14 +90,34 @@ export const rowTests = (openAt: OpenAt, client: () => Client) => {
     await dialog.getByText('Amount of the return: 4,400 rials').waitFor()
     await enter(dialog.getByLabel('Row 1: return of'), '1')
     await dialog
-      .getByRole('alert')
+      .getByRole('status')
       .filter({ hasText: 'Nothing has been saved yet' })
       .waitFor({ timeout: 5000 })
     await dialog.getByText('Amount of the return: 1,100 rials').waitFor()
+    expect(await dialog.locator('.foot [role=alert]').textContent()).toBe('')
     expect(await client().detail('1')).toMatchObject({ returned: '0' })
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
     expect(await client().detail('1')).toMatchObject({ returned: '1100' })
+  })
+
+  test('the result names the row and the field of a problem, and no field that nobody has filled in yet', async () => {
+    await client().create(order('1'))
+    const { dialog } = await correct('1')
+    await dialog.getByRole('button', { name: 'Remove row 2' }).click()
+    await dialog.getByLabel('Discount', { exact: true }).fill('-1')
+    await dialog
+      .getByRole('status')
+      .getByText(/^Row 1, Discount: Must not be negative$/)
+      .waitFor({ timeout: 5000 })
+
+    await client().act('1', 'pay', { method: 'card', amount: 1000 })
+    await client().act('1', 'pay', { method: 'card', amount: 1200 })
+    const { page } = await openAt(`${client().url}/#/orders/1?source=api`)
+    await page.getByRole('button', { name: 'Reverse payment' }).click()
+    const reversal = page.getByRole('dialog')
+    await reversal.locator('.outcome[aria-busy=false]').waitFor({ state: 'attached', timeout: 5000 })
+    expect(await reversal.getByRole('status').textContent()).toBe('')
   })
 
   test('the price of the previous product is removed if the chosen product has none', async () => {

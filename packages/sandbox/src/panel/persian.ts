@@ -442,8 +442,8 @@ export const t = translator({
   '{count} {count|product matches|products match}: {names}': '{count} کالا پیدا شد: {names}',
   '{count} {count|product matches|products match}: {names} and others':
     '{count} کالا پیدا شد: {names} و کالاهای دیگر',
-  'Nothing has been saved yet: check the result shown here, then confirm it.':
-    'هنوز چیزی ثبت نشده است؛ نتیجه بالا را بررسی و سپس تأیید کنید.',
+  'Nothing has been saved yet: check this result, then confirm it.':
+    'هنوز چیزی ثبت نشده است: این نتیجه را بررسی و سپس تأیید کنید.',
   'These held payments keep their dates, which are outside the open fiscal years: {payments}. Add or reopen the fiscal years to finalize the invoice.':
     'تاریخ این دریافت‌های معلق خارج از سال‌های مالی باز است و تغییر نمی‌کند: {payments}. برای قطعی کردن فاکتور، سال‌های مالی آن‌ها را اضافه یا بازگشایی کنید.',
   '{amount} rials of {date}': '{amount} ریال به تاریخ {date}',

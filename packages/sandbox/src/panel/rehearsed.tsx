@@ -1,6 +1,6 @@
 import { FormContext, Outcome } from '@order-relay/web/form.tsx'
 import { type Values, valuesOf } from '@order-relay/web/form-values.ts'
-import { Refusal } from '@order-relay/web/http.ts'
+import { separator } from '@order-relay/web/language.ts'
 import { controlOf, inWords, namedProblem } from '@order-relay/web/problems.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -17,7 +17,7 @@ type RehearsedProps = {
   children: ComponentChildren
 }
 
-const UNSEEN = t('Nothing has been saved yet: check the result shown here, then confirm it.')
+const UNSEEN = t('Nothing has been saved yet: check this result, then confirm it.')
 
 /**
  * Fields of a form, with the result of a dry run next to the submit button. If the result is not visible yet, Enter or
@@ -26,21 +26,22 @@ const UNSEEN = t('Nothing has been saved yet: check the result shown here, then 
 export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
   const fields = useRef<HTMLDivElement>(null)
   const typed = useSignal(0)
-  const preview = useSignal({ text: '', isProblem: false })
+  const preview = useSignal({ text: '', isProblem: false, isUnseen: false })
   const isCurrent = useSignal(false)
   const { draft, problems, busy, confirmation } = useContext(FormContext)
-  /** An empty field that nobody has edited is not a mistake before the form is submitted. */
+  /** An empty field or choice that nobody has edited is not a mistake before the form is submitted. */
   const isUntouched = (error: unknown, form: HTMLFormElement) => {
     const { field = '' } = inWords(error, form)
     const control = controlOf(form, field)
-    return draft.peek()[field] === undefined && control instanceof HTMLInputElement && control.value === ''
+    const isControl = control instanceof HTMLInputElement || control instanceof HTMLSelectElement
+    return draft.peek()[field] === undefined && isControl && control.value === ''
   }
   useLayoutEffect(() => {
     confirmation.current = async values => {
       const text = await rehearse(values)
-      if (text === '' || text === preview.value.text) return
-      preview.value = { text, isProblem: false }
-      throw new Refusal(UNSEEN)
+      const isSeen = text === '' || text === preview.value.text
+      if (!isSeen) preview.value = { text, isProblem: false, isUnseen: true }
+      return isSeen
     }
   })
   // Layout effect: the cleanup of a passive one waits for the next frame, so that a dry run could follow the submission.
@@ -53,7 +54,8 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
     const show = (text: string, isProblem = false) => {
       // An effect is not cleaned up before the next rendering, and the fields may have changed since.
       if (stopping.signal.aborted || typed.peek() !== current) return
-      preview.value = { text, isProblem }
+      const { text: last, isUnseen } = preview.peek()
+      preview.value = { text, isProblem, isUnseen: isUnseen && text === last }
       isCurrent.value = true
     }
     const timer = setTimeout(async () => {
@@ -70,6 +72,9 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
       stopping.abort()
     }
   }, [typed.value, of, busy.value])
+  const { text, isProblem, isUnseen } = preview.value
+  // After a submission, the form shows the problem itself.
+  const shown = isProblem && problems.value.length > 0 ? '' : text
   return (
     <div
       ref={fields}
@@ -78,10 +83,7 @@ export const Rehearsed = ({ rehearse, of, children }: RehearsedProps) => {
       }}
     >
       {children}
-      {/* After a submission, the form shows the problem itself. */}
-      <Outcome isCurrent={isCurrent.value}>
-        {preview.value.isProblem && problems.value.length > 0 ? '' : preview.value.text}
-      </Outcome>
+      <Outcome isCurrent={isCurrent.value}>{isUnseen ? `${shown}${separator}${UNSEEN}` : shown}</Outcome>
     </div>
   )
 }
