@@ -2,6 +2,7 @@ import { ask } from '@order-relay/web/dialog.tsx'
 import { Refusal, request } from '@order-relay/web/http.ts'
 import { attempt, toast } from '@order-relay/web/notices.ts'
 import { Button, type Column, Name, Table } from '@order-relay/web/pieces.tsx'
+import { type Route, route } from '@order-relay/web/route.ts'
 import { computed, signal } from '@preact/signals'
 import { change, type Key, type SchemaData } from './api.ts'
 import { t } from './persian.ts'
@@ -22,7 +23,9 @@ type Summary = SchemaData<'OrderSummary'>
 
 /** The orders to retry, by name. */
 const chosen = signal<ReadonlyMap<string, Key>>(new Map())
-const results = signal<readonly Result[]>([])
+/** The results of the last retries. They are shown until the address changes: they are not those of another list. */
+const retried = signal<{ orders: readonly Result[]; at: Route } | undefined>(undefined)
+const results = computed(() => (retried.value?.at === route.value ? retried.value.orders : []))
 
 const isWaiting = ({ status }: Summary) => status === 'needs_review'
 
@@ -110,7 +113,8 @@ const askToRetry = ({ orders: selected, filter = {}, waiting }: Asked) =>
       submit: async () => {
         const keys = included().map(keyOf)
         if (keys.length === 0) throw new Refusal(t('Select at least one order'))
-        results.value = (await change<Results>('POST', 'retries', { orders: keys })).orders
+        const { orders } = await change<Results>('POST', 'retries', { orders: keys })
+        retried.value = { orders, at: route.peek() }
         chooseNone()
       },
     })
@@ -189,7 +193,7 @@ const Outcomes = ({ orders }: { orders: readonly Result[] }) => {
         <Button
           kind="small"
           onClick={() => {
-            results.value = []
+            retried.value = undefined
           }}
         >
           {t('Close')}
