@@ -1,6 +1,6 @@
 import { exactDate } from './calendar.ts'
 import { notDate } from './date-input.tsx'
-import { decimal, decimalSignIn, exactNumber, hasSlash, isMisgrouped, withoutRials } from './format.ts'
+import { decimal, decimalSignIn, exactNumber, isMisgrouped, withoutRials } from './format.ts'
 import { Refusal } from './http.ts'
 import { t } from './persian.ts'
 import { controlOf, labelOf } from './problems.ts'
@@ -29,11 +29,9 @@ export const valuesOf = (form: HTMLFormElement, problems?: Refusal[]) => {
   const numberIn = (field: string, typed: string) => {
     const number = exactNumber(typed)
     if (number !== undefined) return number
-    const problem = hasSlash(typed)
-      ? t('"{typed}" is not a number. Type decimals like {example}.', { typed, example: decimal('2.5') })
-      : isMisgrouped(typed)
-        ? t('"{typed}" is not a number: separators make groups of three digits', { typed })
-        : t('"{typed}" is not a number', { typed })
+    const problem = isMisgrouped(typed)
+      ? t('"{typed}" is not a number: separators make groups of three digits', { typed })
+      : t('"{typed}" is not a number', { typed })
     return refuse(field, problem, NOTHING)
   }
   const number = (field: string) => {

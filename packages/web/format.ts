@@ -102,6 +102,9 @@ export const formatInterval = (seconds: number) => {
 /** Separators of thousands: `,`, the Persian `٬` and `،`, and spaces. */
 const SEPARATORS = /[,٬،\s]/g
 
+/** The decimal separators. Persian is often typed with a slash, which would be a fraction in English. */
+const DECIMAL_SIGN = language === 'fa' ? /[.٫/]/ : /[.٫]/
+
 /**
  * A typed number, with Persian digits and groups of three digits allowed, as exact JSON; undefined if it is not a number.
  */
@@ -111,7 +114,7 @@ export const exactNumber = (typed: string) => {
     .replace(/[\u200e\u200f\u061c]/g, '')
     .trim()
     .replaceAll(SEPARATORS, ',')
-    .replace('٫', '.')
+    .replace(DECIMAL_SIGN, '.')
     .replace('−', '-')
     .replace(/^\+(?=\d)/, '')
   if (!/^-?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/.test(latin)) return undefined
@@ -121,14 +124,11 @@ export const exactNumber = (typed: string) => {
 /** Whether the text is a number without its separators. */
 export const isMisgrouped = (typed: string) => exactNumber(typed.replaceAll(SEPARATORS, '')) !== undefined
 
-/** The decimal separator in a typed number. Some readers type it between thousands. In Persian, it may be a slash. */
-export const decimalSignIn = (typed: string) => /[.٫/]/.exec(typed)?.[0]
+/** The decimal separator in a typed number. Some readers type it between thousands. */
+export const decimalSignIn = (typed: string) => DECIMAL_SIGN.exec(typed)?.[0]
 
 /** A typed amount without its unit. */
 export const withoutRials = (typed: string) => typed.replace(/\s*(ریال|rials?)\s*$/i, '')
-
-/** Whether a typed number has a slash as its decimal separator, as Persian is often typed. */
-export const hasSlash = (typed: string) => exactNumber(typed.replace('/', '.')) !== undefined
 
 /** A calendar date `YYYY-MM-DD` in the form typed in a Jalali calendar: `1405/2/3`. */
 export const persianInput = (date: string) =>

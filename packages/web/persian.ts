@@ -9,8 +9,6 @@ export const COMMON = {
     '«{typed}» عدد نیست: جداکننده هزارگان باید هر سه رقم را جدا کند',
   '"{typed}" has a decimal point, and rials have no fractions: "{sign}" separates decimals, not thousands. Type thousands like {example}.':
     '«{typed}» ممیز دارد، ولی ریال اعشار ندارد: «{sign}» نشانه اعشار است، نه جداکننده هزارگان. مبلغ را مانند {example} یا بدون جداکننده بنویسید.',
-  '"{typed}" is not a number. Type decimals like {example}.':
-    '«{typed}» عدد نیست. اعشار را به شکل {example} بنویسید.',
   '"{typed}" is not a number': '«{typed}» عدد نیست',
   'The list ignores this date.': 'این تاریخ در فهرست اعمال نشده است.',
   '"{typed}" is not a date. Type "{label}" like {example}.':
