@@ -119,6 +119,17 @@ export const refusalTests = (openAt: OpenAt, client: () => Client) => {
     )
   })
 
+  test('a reason that a change of the settings has replaced is marked as the current one', async () => {
+    await client().create(order('1', { date: '2019-05-01' }))
+    await client().settings({ defaultCustomer: null })
+    await client().put('fiscal-years', { from: '2019-01-01', to: '2019-12-31' })
+    const { page } = await open('#/refused')
+    await page
+      .getByText('Current reason: The order has no mobile number, and no default customer is selected.')
+      .waitFor({ timeout: 5000 })
+    await page.getByText(/^Earlier reason: Date "1 May 2019": /).waitFor()
+  })
+
   test('a refusal whose cause is gone says so in both languages', async () => {
     await client().create(order('1', { date: '2019-05-01' }))
     const pages = await Promise.all([open('#/refused'), open('#/refused', { locale: 'fa-IR' })])

@@ -35,6 +35,7 @@ export const t = translator({
   'Add the product if you sell it, otherwise tell the store.':
     'اگر این کالا را می‌فروشید، آن را اضافه کنید؛ وگرنه به فروشگاه اطلاع دهید.',
   'The cause is gone.': 'علت رد برطرف شده است.',
+  'Current reason: {reason}': 'علت فعلی: {reason}',
   'Earlier reason: {reason}': 'علت قبلی: {reason}',
   '{field} is missing': '{field} ارسال نشده است',
   'The order has no mobile number, and no default customer is selected.':

@@ -76,10 +76,16 @@ const LONGEST_CODE = 20
 
 const Reason = (refused: Refused) => {
   const { current, missing, body, sent, resolved_at } = refused
-  const reason = <Name>{reasonOf({ ...refused, ...current })}</Name>
+  const last = reasonOf(refused)
+  const now = current && reasonOf({ ...refused, ...current })
   return (
     <>
-      <p>{current === null ? t('Earlier reason: {reason}', { reason }) : reason}</p>
+      {now !== null && (
+        <p>
+          {now === last ? <Name>{now}</Name> : t('Current reason: {reason}', { reason: <Name>{now}</Name> })}
+        </p>
+      )}
+      {now !== last && <p>{t('Earlier reason: {reason}', { reason: <Name>{last}</Name> })}</p>}
       {resolved_at === null ? (
         <p class="small muted">
           <Remedy {...refused} />
