@@ -281,14 +281,14 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
     await review.getByText('A payment of 2,200 rials is held').waitFor()
     await review.getByText('It is booked to حساب بانک ملت as card reader.').waitFor()
     await correct(
-      'New total: 3,300 rials. The 2,200 rials that were received do not change. 1,100 rials will be due.',
+      'New total: 3,300 rials. The 2,200 rials that are held do not change. 1,100 rials will be due.',
     )
     await review.getByText('A payment of 2,200 rials is held').waitFor()
     await review.getByText('1,100 rials will be due.').waitFor()
     expect(await violationsOf(page)).toEqual([])
     await page.evaluate('location.hash = "#/orders"')
     await page.getByRole('button', { name: 'Retry all that are ready' }).click()
-    await dialog.getByRole('row').filter({ hasText: '3,300' }).getByText('Received 2,200').waitFor()
+    await dialog.getByRole('row').filter({ hasText: '3,300' }).getByText('Held payment 2,200').waitFor()
     await page.keyboard.press('Escape')
 
     await page.evaluate('location.hash = "#/orders/2?source=api"')
@@ -315,7 +315,7 @@ export const correctionTests = (openAt: OpenAt, client: () => Client) => {
 
     await page.evaluate('location.hash = "#/orders/3?source=api"')
     await correct(
-      'New total: 3,300 rials. The 2,200 rials that were received do not change. 1,100 rials will be due.',
+      'New total: 3,300 rials. The 2,200 rials that are held do not change. 1,100 rials will be due.',
     )
     await review.getByText('A payment of 2,200 rials is held').waitFor()
     await page.getByText('Held payment: 2,200 rials, the amount when it came in').waitFor()

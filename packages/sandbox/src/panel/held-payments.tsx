@@ -42,8 +42,8 @@ const restOf = ({ total, held_payments: held }: Order) => {
 
 /** What a new total means for the held payments of an order. */
 export const heldAt = (after: Order, before: Order) => {
-  const received = amountsOf(after.held_payments)
-  if (after.total === before.total && received === amountsOf(before.held_payments)) return []
+  const held = amountsOf(after.held_payments)
+  if (after.total === before.total && held === amountsOf(before.held_payments)) return []
   const whole = after.held_payments.findIndex(isWhole)
   const [total, old] = [after.total, before.held_payments[whole]?.amount ?? before.total].map(decimal)
   return [
@@ -53,8 +53,7 @@ export const heldAt = (after: Order, before: Order) => {
         total,
         old,
       }),
-    received !== '0' &&
-      t('The {amount} rials that were received do not change.', { amount: decimal(received) }),
+    held !== '0' && t('The {amount} rials that are held do not change.', { amount: decimal(held) }),
     restOf(after),
   ]
 }

@@ -205,7 +205,7 @@ export const t = translator({
     'برای تسویه کل فاکتور است: جمع کل اکنون {total} ریال و هنگام اعلام فروشگاه {old} ریال بوده است.',
   'The held payment pays the whole invoice: its receipt will have {total} rials instead of {old}.':
     'دریافت وجه معلق برای تسویه کل فاکتور است: رسید آن به‌جای {old} ریال به مبلغ {total} ریال ثبت می‌شود.',
-  'The {amount} rials that were received do not change.': 'مبلغ دریافت‌شده ({amount} ریال) تغییر نمی‌کند.',
+  'The {amount} rials that are held do not change.': 'وجه معلق ({amount} ریال) تغییر نمی‌کند.',
   '{due} rials will be due.': 'پس از قطعی شدن، {due} ریال مانده قابل دریافت است.',
   'The buyer will have a credit of {credit} rials.':
     'پس از قطعی شدن، مانده بستانکار خریدار {credit} ریال است.',

@@ -145,7 +145,7 @@ const planColumns = ({ excluded, outcomes, include }: PlanColumns): Column<Resul
         <>
           {decimal(total)}
           {received !== null && !['0', total].includes(received) && (
-            <p class="small muted">{t('Received {received}', { received: decimal(received) })}</p>
+            <p class="small muted">{t('Held payment {held}', { held: decimal(received) })}</p>
           )}
         </>
       ),
