@@ -211,8 +211,8 @@ export const local = {
     queue: string,
     event: string,
     data: { source?: string; external_id: string; [name: string]: unknown },
+    delivery: string = randomUUID(),
   ) => {
-    const delivery = randomUUID()
     const order = { source: 'api', ...data }
     await running.sqs.sendMessage({
       QueueUrl: local.queue(queue),

@@ -14,7 +14,7 @@ import * as v from 'valibot'
 import type { Context } from '../core/context.ts'
 import { idsAbout } from '../dead-letters/quarantine.ts'
 import { messagesOf } from '../feeds/messages.ts'
-import { asRetried, type DeadLetters, type DeadLettersOfOrder } from '../model/failing-event.ts'
+import { asRetried, type DeadLetters, isLetterDone } from '../model/failing-event.ts'
 import { lastAttempt, timelineOf } from '../model/orders.ts'
 import { announcedOf, sourcesOf } from '../model/read.ts'
 import { checkOrder } from '../orders/check.ts'
@@ -39,14 +39,14 @@ const text = v.optional(v.string())
 const time = v.optional(v.pipe(v.string(), v.isoTimestamp()))
 
 /** An order as a row of a list. */
-const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Announced | undefined) => {
-  const { order, updated_at, failing } = stored
+const summary = (stored: StoredOrder, dead: DeadLetters, announced: Announced | undefined) => {
+  const { order, updated_at } = stored
   const { source, external_id, result } = order
   return {
     source,
     external_id,
     updated_at,
-    failing_since: failing?.since,
+    failing_since: asRetried(stored, dead).failing?.since,
     status: result?.status,
     create: result === undefined ? createOf(order, announced) : undefined,
     invoice_number: result?.invoice_number,
@@ -54,7 +54,7 @@ const summary = (stored: StoredOrder, dead: DeadLettersOfOrder, announced: Annou
     open: [...requestViews(order), ...announcedRequests(order, announced)]
       .filter(({ state }) => isOpen(state))
       .map(({ kind, state }) => ({ kind, state })),
-    waiting: whyWaiting(stored, Date.now(), dead, announced).links[0],
+    waiting: whyWaiting(stored, Date.now(), dead(order), announced).links[0],
   }
 }
 
@@ -96,9 +96,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
       deadLetters(sourcesOf(orders)),
       announcedOf(context, orders),
     ])
-    return orders
-      .map(stored => asRetried(stored, dead))
-      .map(stored => summary(stored, dead(stored.order), announced.get(orderName(stored.order))))
+    return orders.map(stored => summary(stored, dead, announced.get(orderName(stored.order))))
   }
   return [
     get(
@@ -135,11 +133,9 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
     ),
     get('order', key, async ({ source, external_id }) => {
       const timeline = await timelineOf(context, { source, external_id })
-      const { announced, bodies, entries, complete } = timeline
-      const { order } = timeline.stored
-      const letters = await deadLetters([source])
-      const stored = asRetried(timeline.stored, letters)
-      const dead = letters(order)
+      const { stored, announced, bodies, entries, complete } = timeline
+      const { order } = stored
+      const dead = await deadLetters([source])
       const { version, doubt, result } = order
       const queued = announcedRequests(order, announced)
       const openOf = (id: string) => openRequests(order).find(each => idsOf(each).includes(id))
@@ -151,7 +147,7 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
         result,
         entries,
         complete,
-        failing: stored.failing,
+        failing: asRetried(stored, dead).failing,
         feed: await messagesOf(context, { source, external_id }, entries, read),
         requests: [
           ...requestViews(order).map(view => {
@@ -170,7 +166,10 @@ export const orderRoutes = (context: Context, live: Live, readings: Readings) =>
             return { ...view, refused_at: undefined, content, with_payment: false }
           }),
         ],
-        why: whyWaiting(stored, Date.now(), dead, announced),
+        why: whyWaiting(stored, Date.now(), dead(order), announced),
+        done_letters: dead(order).letters.flatMap(letter =>
+          letter.id !== undefined && isLetterDone(letter, stored) ? letter.id : [],
+        ),
         quarantined: await quarantinedOf({ source, external_id }),
       }
     }),

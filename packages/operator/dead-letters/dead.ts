@@ -12,6 +12,7 @@ import type { Context } from '../core/context.ts'
 import { shellWord } from '../core/output.ts'
 import { envelopeOf, jsonOf } from '../core/webhook.ts'
 import { lastFailure } from '../model/attempts.ts'
+import { hasEnded } from '../model/failing-event.ts'
 import type { FailedReplay, Kind, Message, Sent } from '../model/message.ts'
 import { commandFor } from '../model/orders.ts'
 import { announcementsOf, ordersOf } from '../model/read.ts'
@@ -65,15 +66,11 @@ const processNow = async (
   return 'event' in reading ? 'replayed' : 'quarantined'
 }
 
-/**
- * Whether an order shows that an event is already done, because a check or a later event had the same effect. If the
- * event was the last one applied, its outcome may still be unpublished.
- */
-const isAlreadyDone = ({ event, delivery, data }: OrderEvent, { order, outbox }: StoredOrder): boolean =>
-  outbox?.cause.delivery !== delivery &&
-  (event === 'order.updated'
-    ? isDeepStrictEqual(order.result, data)
-    : order.ended.some(({ ids }) => ids.includes(delivery)))
+/** Whether an order shows that an event is already done, because a check or a later event had the same effect. */
+const isAlreadyDone = ({ event, delivery, data }: OrderEvent, stored: StoredOrder): boolean =>
+  event === 'order.updated'
+    ? stored.outbox?.cause.delivery !== delivery && isDeepStrictEqual(stored.order.result, data)
+    : hasEnded(stored, delivery)
 
 const versioned = v.looseObject({ version: v.number() })
 

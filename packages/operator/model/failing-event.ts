@@ -1,4 +1,5 @@
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
+import { QUEUES } from '@order-relay/lib/platform/names.ts'
 import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import type { Message } from './message.ts'
 
@@ -6,7 +7,11 @@ import type { Message } from './message.ts'
 export type DeadLetter = Pick<
   Message,
   'event' | 'delivery' | 'error' | 'done' | 'superseded_by' | 'queue'
-> & { since: string }
+> & {
+  /** The id of its message; undefined if it could not be read. */
+  id?: string
+  since: string
+}
 
 /** The dead letters of an order. */
 export type DeadLettersOfOrder = {
@@ -50,8 +55,8 @@ export const isSpent = ({ receives }: Failing, { maxReceives }: Pick<DeadLetters
 
 /**
  * Where the failing event of an order is. The order describes the event until the worker saves the order again, even if the
- * event has become a dead letter or was deleted. SQS cannot be searched, so an event is known to be deleted only if its queue
- * is empty, or if it has used all its attempts and is not among the dead letters.
+ * event has become a dead letter or was deleted. SQS cannot be searched, so an event is known to have left its queue only if
+ * that queue is empty, or if the event has used all its attempts.
  *
  * @param now unix time in milliseconds
  */
@@ -61,11 +66,44 @@ export const placeOf = (
   now: number,
 ): 'queued' | 'dead' | 'deleted' => {
   if (dead.letters.some(({ delivery }) => delivery === failing.delivery)) return 'dead'
-  if (dead.unread > 0) return 'queued'
   const isUncounted = dead.queued[failing.queue] === 0 && now > Date.parse(failing.at) + COUNTED_MS
   const isOver = isSpent(failing, dead) && now > Date.parse(failing.next_at) + LATE_MS
-  return isUncounted || isOver ? 'deleted' : 'queued'
+  if (!isUncounted && !isOver) return 'queued'
+  if (dead.unread === 0) return 'deleted'
+  // SQS hides a dead letter behind others of its order.
+  return isSpent(failing, dead) ? 'dead' : 'queued'
 }
+
+/** The dead letters of an order that are not already done: those that were read, and a failing event that is hidden there. */
+export const waitingLetters = (stored: StoredOrder, dead: DeadLettersOfOrder, now: number): DeadLetter[] => {
+  const { failing } = stored
+  const isHidden =
+    failing !== undefined &&
+    dead.letters.every(({ delivery }) => delivery !== failing.delivery) &&
+    placeOf(failing, dead, now) === 'dead'
+  const letters: DeadLetter[] = dead.letters.filter(letter => !isLetterDone(letter, stored))
+  if (!isHidden) return letters
+  const { event, delivery, message: error, at: since } = failing
+  return [...letters, { event, delivery, error, queue: QUEUES.ordersDead, since }]
+}
+
+/**
+ * Whether the request in an event has ended with its order, by a check or a later event. If the event was the last one applied,
+ * its outcome may still be unpublished.
+ */
+export const hasEnded = (
+  { order, outbox }: Pick<StoredOrder, 'order' | 'outbox'>,
+  delivery: string | undefined,
+): boolean =>
+  delivery !== undefined &&
+  outbox?.cause.delivery !== delivery &&
+  order.ended.some(({ ids }) => ids.includes(delivery))
+
+/** Whether a dead letter is already done. The order may be newer than the reading of the dead letter. */
+export const isLetterDone = (
+  { done, delivery }: Pick<DeadLetter, 'done' | 'delivery'>,
+  stored: Pick<StoredOrder, 'order' | 'outbox'>,
+): boolean => done === true || hasEnded(stored, delivery)
 
 /** The same for a stored order; undefined if none of its events fails. */
 export const failingIn = ({ order, failing }: StoredOrder, deadLetters: DeadLetters) =>

@@ -30,6 +30,7 @@ export const FOR = {
   worker: 'the worker',
   create: 'its create',
   'earlier event': 'an earlier event',
+  'later event': 'a later event',
 } as const
 
 /** Times are ISO 8601. */
@@ -53,7 +54,7 @@ export const nextCheck = ({ check_at }: StoredOrder) =>
 export const whyFailing = (failing: Failing, dead: DeadLettersOfOrder, now: number): Reason => {
   const { code, since, next_at: next, message, receives } = failing
   if (isSpent(failing, dead)) {
-    const reason = say('waits/spent', { count: receives, reason: { foreign: message } })
+    const reason = say('waits/spent', { count: receives, reason: { foreign: message }, time: next })
     return { for: 'operator', since, reason }
   }
   // The event may be one of the dead letters that could not be read.
@@ -83,7 +84,7 @@ export const isBeingWithdrawn = (
 export const whyDead = (
   { since, error, delivery = '' }: DeadLetter,
   stored: StoredOrder,
-  failing: Failing | undefined,
+  { failing, isLast }: { failing: Failing | undefined; isLast: boolean },
   announced: Announced | undefined,
 ): Reason => {
   const dead =
@@ -91,6 +92,13 @@ export const whyDead = (
   const request = requestIn(stored, delivery)
   if (request === undefined) return { for: 'operator', since, reason: dead }
   const { reason, ...open } = whyOpen(request, { ...stored, bulk: undefined }, failing, announced)
+  if (open.for === 'earlier event' && failing !== undefined) {
+    // The dead letter left the queue before the event that fails now.
+    const request = say(isLast ? 'waits/dead-behind-spent' : 'waits/dead-behind', {
+      event: named(failing.event),
+    })
+    return { for: 'later event', since, reason: say('waits/dead-open', { dead, request }) }
+  }
   return {
     ...open,
     // The worker receives a check, but not the dead letter.

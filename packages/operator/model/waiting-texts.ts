@@ -26,7 +26,11 @@ export const WAITING = {
     'the message is a dead letter, which is sent again only when it is replayed; its attempts are not recorded',
   'waits/dead-message-kept': 'the message is a dead letter, since {cause}',
   'waits/dead-message-superseded': '{dead}; a later version has been published: {version}',
-  'waits/spent': 'its event becomes a dead letter, since all {count} attempts failed: {reason}',
+  'waits/dead-behind': 'a check sends it, and checks wait while the event "{event}" fails',
+  'waits/dead-behind-spent':
+    'a check sends it, and checks wait until the event "{event}", which has no attempts left, is a dead letter',
+  'waits/spent':
+    'all {count} attempts failed: {reason}; its event becomes a dead letter by about {time}, which only an operator can replay',
   'waits/scheduled':
     'its last attempt failed: {reason}; after {count} attempts, the relay waits until the next one is due',
   'waits/bulk': 'many or slow calls of its store would delay other events in the order queue',
@@ -56,6 +60,8 @@ export const WAITING = {
   'retry/unauthorized':
     'The worker handles "{event}" now. It fails again if the accounting service still refuses the API key.',
   'check/blocked': 'The check waits behind "{event}" and changes nothing until that event succeeds.',
+  'check/spent':
+    'The check runs as soon as "{event}", which has no attempts left, is a dead letter, by about {time}. {check}',
   'check/bulk':
     'The check follows the other events of the order to the bulk queue. The worker reads the order from the service when its turn comes there.',
   'check/reads': 'The worker reads the order from the service.',
@@ -85,6 +91,8 @@ export const WAITING = {
   'withdraw/now': 'The order is read, and the {kind} withdrawn unless it is done already.',
   'withdraw/later':
     'The next attempt of "{event}" that reaches the service reads the order first and withdraws the {kind} unless it is done already.',
+  'withdraw/spent':
+    'As soon as "{event}", which has no attempts left, is a dead letter, by about {time}, the order is read, and the {kind} withdrawn unless it is done already.',
   'withdraw/bulk':
     "When the order's turn in the bulk queue comes, the order is read, and the {kind} withdrawn unless it is done already.",
 } as const

@@ -3,12 +3,12 @@ import type { OrderKey } from '@order-relay/lib/protocol/order.ts'
 import { accountingOf, orderReader } from '../core/accounting.ts'
 import type { Context } from '../core/context.ts'
 import { cannot, serviceMessage } from '../core/errors.ts'
-import { asRetried, type DeadLetters } from '../model/failing-event.ts'
+import { asRetried, type DeadLetters, isSpent } from '../model/failing-event.ts'
 import { announcementsOf, ordersOf } from '../model/read.ts'
 import { say } from '../model/waiting-texts.ts'
 import { checkOrders } from '../order-events.ts'
 import { deadLettersOf } from './dead-letters.ts'
-import { blocked } from './why-waiting.ts'
+import { checkEffect } from './why-waiting.ts'
 
 /**
  * Asserts that the service has an order that the relay does not know: if the service is unavailable, the worker saves an
@@ -43,8 +43,10 @@ export const checkOrder = async (
   const stored = await (await ordersOf(context)).get(key)
   const isKnown = stored !== undefined || (await announcementsOf(context).get(key)).requests !== undefined
   if (!isKnown) await assertAtService(context, key)
-  const failing = stored?.failing && asRetried(stored, await readDead()).failing
-  const effect = (stored && blocked(stored, failing)) ?? say('check/reads')
+  const dead = stored?.failing && (await readDead())
+  const failing = stored && dead && asRetried(stored, dead).failing
+  const isLast = failing !== undefined && dead !== undefined && isSpent(failing, dead(key))
+  const effect = checkEffect(stored ?? { bulk: undefined }, { failing, isLast }, say('check/reads'))
   const [delivery = ''] = await checkOrders(context, [key])
   return { delivery, effect }
 }

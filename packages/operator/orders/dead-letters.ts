@@ -14,7 +14,8 @@ const groupOf = ({ source, external_id }: Message) =>
 const byOrder = (messages: readonly Message[]) =>
   Map.groupBy(messages, message => groupOf(message) ?? message.raw.group)
 
-const letterOf = ({ event, delivery, error, done, superseded_by, queue, at }: Message): DeadLetter => ({
+const letterOf = ({ raw, event, delivery, error, done, superseded_by, queue, at }: Message): DeadLetter => ({
+  id: raw.id,
   event,
   delivery,
   error,

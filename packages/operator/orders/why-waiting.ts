@@ -9,7 +9,15 @@ import {
 import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
-import { type DeadLettersOfOrder, isLost, isSpent, isUnavailable, placeOf } from '../model/failing-event.ts'
+import {
+  type DeadLetter,
+  type DeadLettersOfOrder,
+  isLost,
+  isSpent,
+  isUnavailable,
+  placeOf,
+  waitingLetters,
+} from '../model/failing-event.ts'
 import {
   FOR,
   isBeingWithdrawn,
@@ -52,9 +60,6 @@ export type Waiting = {
   confirms?: Coded<WaitingCode>
 }
 
-/** The dead letters that are not already done. */
-const waitingLetters = ({ letters }: DeadLettersOfOrder) => letters.filter(({ done }) => done !== true)
-
 /** Whether an accountant has to act: the invoice is in review, or a request is refused for a cause they can remove. */
 export const waitsForAccountant = ({ order }: Pick<StoredOrder, 'order'>): boolean =>
   (order.result !== undefined && isInReview(order.result.status)) || openRequests(order).some(isRefused)
@@ -62,23 +67,26 @@ export const waitsForAccountant = ({ order }: Pick<StoredOrder, 'order'>): boole
 type Known = {
   stored: StoredOrder
   failing: Failing | undefined
+  /** Whether the failing event has used all its attempts: it leaves the queue without another one. */
+  isLast: boolean
   dead: DeadLettersOfOrder
+  /** The dead letters that are not already done. */
+  letters: readonly DeadLetter[]
   announced: Announced | undefined
   now: number
 }
 
-const linksOf = ({ stored, failing, dead, announced, now }: Known): WaitingLink[] => {
+const linksOf = ({ stored, failing, isLast, dead, letters, announced, now }: Known): WaitingLink[] => {
   const { order, bulk } = stored
   const { result, doubt } = order
   const links: WaitingLink[] = []
   const add = (what: string, reason: Reason, id?: string, others = 0) =>
     links.push({ what, ...(id !== undefined && { id }), ...reason, ...(others > 0 && { others }) })
-  const letters = waitingLetters(dead)
   for (const letter of letters)
-    add(letter.event ?? 'message', whyDead(letter, stored, failing, announced), letter.delivery)
+    add(letter.event ?? 'message', whyDead(letter, stored, { failing, isLast }, announced), letter.delivery)
   if (failing !== undefined) add(failing.event, whyFailing(failing, dead, now), failing.delivery)
   // The request of a dead letter may wait for the failing event.
-  links.sort((a, b) => Number(a.for === 'earlier event') - Number(b.for === 'earlier event'))
+  links.sort((a, b) => Number(a.for === 'later event') - Number(b.for === 'later event'))
   if (result !== undefined && isInReview(result.status)) {
     const { error } = result
     const reason =
@@ -133,15 +141,25 @@ const retryOf = (failing: Failing) => {
   return failing.code === 'unauthorized' ? 'retry/unauthorized' : 'retry/now'
 }
 
-/** The effect of a check that waits for earlier events of its order; undefined if it is handled immediately. */
-export const blocked = ({ bulk }: Pick<StoredOrder, 'bulk'>, failing: Failing | undefined) => {
-  if (failing !== undefined) return say('check/blocked', { event: named(failing.event) })
-  return bulk === undefined ? undefined : say('check/bulk')
+/**
+ * The effect of a check, which waits for earlier events of its order.
+ *
+ * @param check the effect when the worker handles the check
+ */
+export const checkEffect = (
+  { bulk }: Pick<StoredOrder, 'bulk'>,
+  { failing, isLast }: Pick<Known, 'failing' | 'isLast'>,
+  check: Coded<WaitingCode>,
+): Coded<WaitingCode> => {
+  if (failing === undefined) return bulk === undefined ? check : say('check/bulk')
+  const event = named(failing.event)
+  return isLast
+    ? say('check/spent', { event, time: failing.next_at, check })
+    : say('check/blocked', { event })
 }
 
 /** The actions on the dead letters of an order. Both apply to all dead letters; the effects describe the first one. */
-const onLetters = ({ stored, dead, announced }: Known): WaitingAction[] => {
-  const [letter] = waitingLetters(dead)
+const onLetters = ({ stored, dead, letters: [letter], announced }: Known): WaitingAction[] => {
   if (letter !== undefined)
     return [
       { action: 'replay', effect: say('replay/now', { event: named(letter.event ?? 'message') }) },
@@ -155,7 +173,7 @@ const onLetters = ({ stored, dead, announced }: Known): WaitingAction[] => {
 }
 
 const actionsOf = (known: Known): WaitingAction[] => {
-  const { stored, failing, dead, announced } = known
+  const { stored, failing, isLast, announced } = known
   const { order, bulk, check_at } = stored
   const open = openRequests(order)
   const kept = open.filter(request => !isBeingWithdrawn(request, stored, announced))
@@ -163,13 +181,18 @@ const actionsOf = (known: Known): WaitingAction[] => {
   const sends = kept.some(isToBeSent) ? 'check/sends' : withdraws
   const reads = kept.some(isRefused) ? 'check/resends' : sends
   const read = check_at === undefined ? say(reads) : say(`${reads}-due`, { time: iso(check_at) })
-  const check = blocked(stored, failing) ?? read
+  const check = checkEffect(stored, known, read)
   const withdrawal = (kind: Coded<WaitingCode>) => {
-    if (failing !== undefined) return say('withdraw/later', { event: named(failing.event), kind })
+    if (failing !== undefined) {
+      const event = named(failing.event)
+      return isLast
+        ? say('withdraw/spent', { event, time: failing.next_at, kind })
+        : say('withdraw/later', { event, kind })
+    }
     return say(bulk === undefined ? 'withdraw/now' : 'withdraw/bulk', { kind })
   }
   return [
-    ...(failing !== undefined && !isSpent(failing, dead)
+    ...(failing !== undefined && !isLast
       ? [{ action: 'retry', effect: say(retryOf(failing), { event: named(failing.event) }) } as const]
       : []),
     { action: 'check', effect: check },
@@ -228,7 +251,9 @@ export const whyWaiting = (
 ): Waiting => {
   const { failing: event } = stored
   const failing = event && placeOf(event, dead, now) === 'queued' ? event : undefined
-  const known = { stored, failing, dead, announced, now }
+  const isLast = failing !== undefined && isSpent(failing, dead)
+  const letters = waitingLetters(stored, dead, now)
+  const known = { stored, failing, isLast, dead, letters, announced, now }
   const links = linksOf(known)
   if (links.every(({ what }) => what === 'result') && links.length > 0) {
     const confirms = confirmation(stored, now)

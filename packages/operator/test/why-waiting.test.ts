@@ -192,6 +192,12 @@ test.each<[string, Partial<Order>, string, More?]>([
     { dead: { letters: [{ ...letter, done: true }] } },
   ],
   [
+    'a dead letter whose request has ended since the dead letters were read',
+    { result: invoiced, ended: [{ ids: ['p'], kind: 'payment', state: 'registered' }] },
+    'Nothing waits.',
+    { dead: { letters: [letter] } },
+  ],
+  [
     'a message to the store that is a dead letter',
     { result: invoiced },
     UNDELIVERED,
@@ -218,8 +224,17 @@ test.each<[string, Partial<Order>, string, More?]>([
   [
     'an event that is about to become a dead letter',
     { result: invoiced },
-    `order.payment has been waiting for an operator ${DOWN.replace(': ', ': its event becomes a dead letter, since all 5 attempts failed: ')}`,
+    `order.payment has been waiting for an operator ${DOWN.replace(': ', ': all 5 attempts failed: ')}; its event becomes a dead letter by about 2026-01-02T03:00:10.000Z, which only an operator can replay`,
     { failing: { ...failing, receives: 5 } },
+  ],
+  [
+    'an event that has left its queue, and whose dead letter is hidden behind another one of its order',
+    { open: { create } },
+    `order.create has been waiting for the next check since 2026-01-02T02:50:00.000Z: its event is a dead letter: The accounting service answered 503; the request is saved with the order: it is to be sent; next attempt by ${CHECK}; order.payment behind it`,
+    {
+      failing: { ...failing, receives: 5, at: '2026-01-02T02:58:59.000Z' },
+      dead: { letters: [{ ...letter, event: 'order.create', delivery: 'c' }], unread: 1, queued: empty },
+    },
   ],
   [
     'a dead letter that was discarded',
@@ -360,6 +375,38 @@ test('a request waits for the failing event ahead of it, and a dead letter block
   expect(why({ result: invoiced, open: { refund } }, { failing, dead }).links).toMatchObject([
     { what: 'order.payment', for: 'operator' },
     { what: 'refund', for: 'worker', next: CHECK },
+  ])
+})
+
+test('a dead letter whose request is saved waits for the later event, which keeps checks waiting until it is a dead letter', () => {
+  const dead = { letters: [{ ...letter, event: 'order.create', delivery: 'c' }] }
+  const waiting = (receives: number) => why({ open: { create } }, { failing: { ...failing, receives }, dead })
+  expect(waiting(3).links).toMatchObject([
+    { what: 'order.payment', for: 'service' },
+    {
+      what: 'order.create',
+      for: 'later event',
+      reason: expect.stringMatching(
+        /saved with the order: a check sends it, and checks wait while the event "order.payment" fails$/,
+      ),
+    },
+  ])
+  const { links, actions } = waiting(5)
+  expect(links[1]).toMatchObject({
+    for: 'later event',
+    reason: expect.stringMatching(/checks wait until the event "order.payment", .* is a dead letter$/),
+  })
+  expect(actions).toMatchObject([
+    {
+      action: 'check',
+      effect: `The check runs as soon as "order.payment", which has no attempts left, is a dead letter, by about ${failing.next_at}. The worker reads the order from the service and sends the open request, which is due at ${CHECK}.`,
+    },
+    { action: 'replay' },
+    { action: 'discard' },
+    {
+      action: 'withdraw',
+      effect: `As soon as "order.payment", which has no attempts left, is a dead letter, by about ${failing.next_at}, the order is read, and the create withdrawn unless it is done already.`,
+    },
   ])
 })
 

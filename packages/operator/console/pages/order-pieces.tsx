@@ -78,6 +78,7 @@ const FOR: Record<Link['for'], readonly [text: string, tone: Tone]> = {
   worker: [t('the worker'), 'open'],
   create: [t('its create'), 'wait'],
   'earlier event': [t('an earlier event'), 'wait'],
+  'later event': [t('a later event'), 'wait'],
 }
 
 /** What an item waits for, and why, in short. */

@@ -269,6 +269,12 @@ export const Order = page(
           <Id value={id} href={linkToMessage({ command: 'quarantine', id })} />
         </p>
       ))}
+      {order.done_letters.map(id => (
+        <p key={id} class="row note">
+          {t('A dead letter of this order is already done, and can be deleted:')}{' '}
+          <Id value={id} href={linkToMessage({ command: 'dead', id })} />
+        </p>
+      ))}
       {order.why.confirms && (
         <Section id="waiting" title={isWaiting(order.feed) ? t('Result') : t('Nothing waits')}>
           <Message text={order.why.confirms} as="p" kind="muted breaks" />

@@ -538,6 +538,7 @@ export const t = translator({
   'the store': 'فروشگاه',
   'its create': 'ثبت سفارش',
   'an earlier event': 'رویداد قبلی',
+  'a later event': 'رویداد بعدی',
   'next attempt {when} at the latest': 'تلاش بعدی حداکثر {when}',
   'next attempt now': 'تلاش بعدی هم‌اکنون',
   '{count} other {count|request shares|requests share} its outcome':
@@ -618,6 +619,8 @@ export const t = translator({
   'Last result of the service': 'آخرین نتیجه از سرویس',
   'As of {time}, the quarantine contained an unprocessed message about this order:':
     'تا {time} پیامی دربارهٔ این سفارش در قرنطینه مانده و پردازش نشده است:',
+  'A dead letter of this order is already done, and can be deleted:':
+    'یکی از پیام‌های ناموفق این سفارش قبلاً انجام شده است و می‌توانید آن را حذف کنید:',
   'None yet.': 'هنوز هیچ.',
   'None yet. The create is still to be sent.': 'هنوز هیچ. درخواست ثبت هنوز باید فرستاده شود.',
   'None yet. The create is withdrawn unless the service has already registered it.':

@@ -165,6 +165,15 @@ test('dead letters and the quarantine are read, planned and carried out', async 
   await until(async () => (await end()) !== undefined)
   const { operations } = (await reads('operations', DEAD)).body
   expect(operations).toMatchObject([{ action: 'discard', reason: 'paid twice' }, { action: 'replay' }])
+
+  const create = (await reads('order', order)).body.requests.find(
+    ({ kind }: { kind: string }) => kind === 'create',
+  )
+  const data = { external_id: order.external_id, accepted_at: Date.now(), body: '{}' }
+  await local.enqueue('orders-dead.fifo', 'order.create', data, create.id)
+  const { body } = await reads('order', order)
+  expect(body).toMatchObject({ why: { links: [] }, done_letters: [expect.any(String)] })
+  await local.empty('orders-dead.fifo')
 })
 
 test('stores are shown with their keys, and changed', async () => {

@@ -182,7 +182,8 @@ const ofOrder = (
       if (held && failing?.delivery === id)
         says(`"${what}" is tried by ${next}`, isTried(held, failing?.receives, next))
     }
-    if (link.for === 'earlier event') says(`"${what}" waits for an earlier event`, waiting.length > 0)
+    if (link.for === 'earlier event' || link.for === 'later event')
+      says(`"${what}" waits for another event`, waiting.length > 0)
     const isService = link.for === 'service' || link.for === 'service key'
     says('it waits for the service', !(isService && isServing(world)))
   }
