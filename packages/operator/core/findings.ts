@@ -248,17 +248,17 @@ export const MESSAGES = {
   // Orders.
   'dead/one': '{count} order has dead letters',
   'dead/many': '{count} orders have dead letters',
-  'dead/over': 'at least {count} of the orders have dead letters',
+  'dead/over': 'orders with dead letters: at least {count}',
   'dead/found':
     'no dead letter is retried until it is replayed; a request that is saved with its order is still sent by a check unless it is withdrawn',
   'dead/replay': '{command} plans the replay',
   'dead-unnamed/one': '{count} dead letter belongs to no order',
   'dead-unnamed/many': '{count} dead letters belong to no order',
-  'dead-unnamed/over': 'at least {count} of the dead letters belong to no order',
+  'dead-unnamed/over': 'dead letters that belong to no order: at least {count}',
   'dead-unnamed/found': 'the worker cannot read such a message and quarantines it when it is replayed',
   'accountant/one': '{count} order waits for an accountant',
   'accountant/many': '{count} orders wait for an accountant',
-  'accountant/over': 'at least {count} of the orders wait for an accountant',
+  'accountant/over': 'orders that wait for an accountant: at least {count}',
   'accountant/why':
     'the invoice is in review, or the service refused a request for a cause that an accountant can remove',
   'accountant/list': '{command} lists them',

@@ -14,7 +14,7 @@ import { envelopeOf, jsonOf } from '../core/webhook.ts'
 import { lastFailure } from '../model/attempts.ts'
 import { hasEnded } from '../model/failing-event.ts'
 import type { FailedReplay, Kind, Message, Sent } from '../model/message.ts'
-import { commandFor } from '../model/orders.ts'
+import { commandFor, failedCallOf } from '../model/orders.ts'
 import { announcementsOf, ordersOf } from '../model/read.ts'
 import { isBeingWithdrawn, requestIn, whenDeleted } from '../model/reasons.ts'
 import { say } from '../model/waiting-texts.ts'
@@ -158,7 +158,7 @@ export const DEAD_LETTERS: Kind = {
       if (stored === undefined) return { ...message, error: replayed }
       // The next save of the order removes its error. The error of a replay is newer than that of the queue's attempts.
       const failed = stored.failing?.delivery === delivery ? stored.failing?.message : undefined
-      const error = replayed ?? failed
+      const error = replayed ?? failed ?? (await failedCallOf(context, stored, delivery))
       const isDone = 'event' in message.reading && isAlreadyDone(message.reading.event, stored)
       const done = isDone ? { done: true as const } : {}
       return { ...message, error, ...done }

@@ -35,6 +35,7 @@ export type DeadLetters = ((order: OrderKey) => DeadLettersOfOrder) & {
   unnamed: number
   /** The number of dead letters that could not be read. */
   unread: number
+  maxReceives: number
 }
 
 /**

@@ -62,6 +62,40 @@ type Timeline = {
 
 const TIMELINE_MOST = 200
 
+/** The entries of an order's history, newest first. Ends early at an entry that is not recorded. */
+async function* entriesOf({ dynamodb, nameOf }: Context, stored: StoredOrder) {
+  const { source, external_id } = stored.order
+  let at = lastEntryOf(stored) || undefined
+  while (at !== undefined) {
+    const Key = entryKeyItem({ source, external_id, at })
+    const { Item } = await dynamodb.getItem({ TableName: nameOf(TABLES.history), Key })
+    if (Item === undefined) return
+    const entry = entryOf(Item)
+    yield entry
+    at = entry.previous
+  }
+}
+
+/** Maximum number of entries to read for a failed call: an event that fails is among the last ones of its order. */
+const FAILED_MOST = 10
+
+/** Why the last call for an event failed, by the history of its order; undefined if the service did not answer it. */
+export const failedCallOf = async (
+  context: Context,
+  stored: StoredOrder,
+  delivery: string | undefined,
+): Promise<string | undefined> => {
+  let read = 0
+  for await (const entry of entriesOf(context, stored)) {
+    const { status } = entry.calls.findLast(({ outcome }) => outcome === 'unanswered') ?? {}
+    // As the worker reports it.
+    if (entry.delivery === delivery && status !== undefined)
+      return `The accounting service answered ${status}`
+    if (++read === FAILED_MOST) return undefined
+  }
+  return undefined
+}
+
 /**
  * An order and its history.
  *
@@ -71,7 +105,6 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
   const orders = await ordersOf(context)
   const [found, announcements] = await Promise.all([orders.get(key), announcedWithBodies(context, key)])
   const { announced } = announcements
-  const { source, external_id } = key
   const stored =
     found ??
     (announced.requests && {
@@ -83,16 +116,13 @@ export const timelineOf = async (context: Context, key: OrderKey): Promise<Timel
     })
   if (!stored) throw unknownOrder('show', key, context)
   const entries: HistoryEntry[] = []
-  let at = lastEntryOf(stored) || undefined
-  while (at !== undefined && entries.length < TIMELINE_MOST) {
-    const Key = entryKeyItem({ source, external_id, at })
-    const { Item } = await context.dynamodb.getItem({ TableName: context.nameOf(TABLES.history), Key })
-    if (Item === undefined) return { stored, ...announcements, entries, complete: false }
-    const entry = entryOf(Item)
+  for await (const entry of entriesOf(context, stored)) {
     entries.push(entry)
-    at = entry.previous
+    if (entries.length === TIMELINE_MOST) break
   }
-  return { stored, ...announcements, entries, complete: at === undefined }
+  const first = entries.at(-1)
+  const complete = first === undefined ? !lastEntryOf(stored) : first.previous === undefined
+  return { stored, ...announcements, entries, complete }
 }
 
 /** The last attempt of an event: when the worker processed it, failed to, or moved it to the bulk queue. */

@@ -48,6 +48,8 @@ export const WAITING = {
   'failing/one': '{count} order is failing and being retried: {reason}. {alarm}',
   'failing/many': '{count} orders are failing and being retried: {reason}. {alarm}',
   'failing/over': 'Over {count} orders are failing and being retried: {reason}. {alarm}',
+  'failing/spent':
+    'Orders without attempts left: {count}. Their events become dead letters, which only an operator can replay: {reason}.',
   'failing/alarm-key': 'The alarm "API key refused" starts within a few minutes unless a call succeeds.',
   'failing/alarm-service':
     'The alarm "Accounting service unavailable" starts within a few minutes unless a call succeeds.',

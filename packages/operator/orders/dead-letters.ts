@@ -61,5 +61,5 @@ export const deadLettersOf = async (
   })
   const named = events.filter(event => groupOf(event) !== undefined)
   const waiting = new Set(named.filter(({ done }) => done !== true).map(groupOf)).size
-  return Object.assign(find, { orders: waiting, unnamed: events.length - named.length, unread })
+  return Object.assign(find, { orders: waiting, unnamed: events.length - named.length, unread, maxReceives })
 }

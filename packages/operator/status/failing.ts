@@ -8,7 +8,7 @@ import type { Coded } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { hasLog } from '../core/local-log.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
-import { type DeadLetters, isUnavailable } from '../model/failing-event.ts'
+import { type DeadLetters, isSpent, isUnavailable } from '../model/failing-event.ts'
 import { say, type WaitingCode } from '../model/waiting-texts.ts'
 import { deadLettersOf } from '../orders/dead-letters.ts'
 import { failingOrders } from '../orders/list.ts'
@@ -36,15 +36,23 @@ const alarmText = (all: readonly Failing[], now: number): Coded<WaitingCode> => 
   return unavailable > 0 ? say('failing/alarm-third', { count: FAILED_ORDERS }) : say('failing/alarm-late')
 }
 
-/** How many orders fail, why, and which alarm starts when; undefined if none fails. Pure. */
+/**
+ * How many orders are retried, why, and which alarm starts when, or how many have no attempts left if none is retried; undefined
+ * if none fails. Pure.
+ */
 export const failingText = (
-  failing: readonly Failing[],
+  all: readonly Failing[],
   more: boolean,
   now: number,
+  maxReceives: number,
 ): Coded<WaitingCode> | undefined => {
+  const failing = all.filter(each => !isSpent(each, { maxReceives }))
   // An order that was not called has no cause of its own.
   const first = failing.find(({ code }) => code !== 'not_called') ?? failing[0]
-  if (first === undefined) return undefined
+  const [spent] = all
+  if (spent === undefined) return undefined
+  if (first === undefined)
+    return say('failing/spent', { count: all.length, reason: { foreign: spent.message } })
   const values = {
     count: failing.length,
     reason: { foreign: first.message },
@@ -168,7 +176,7 @@ export const failingOf = async (
     read = await readDead()
     return read
   })
-  const { orders: dead, unnamed, unread } = read ?? (await readDead())
+  const { orders: dead, unnamed, unread, maxReceives } = read ?? (await readDead())
   const [longest] = orders
   const more = cursor !== undefined
   const failures = orders.flatMap(({ failing }) => failing ?? [])
@@ -193,6 +201,6 @@ export const failingOf = async (
       external_id: longest.order.external_id,
       since: longest.failing?.since,
     },
-    text: failingText(failures, more, Date.now()),
+    text: failingText(failures, more, Date.now(), maxReceives),
   }
 }

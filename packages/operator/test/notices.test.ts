@@ -159,13 +159,13 @@ test('the number of orders with dead letters is a minimum if not all dead letter
     deadNotices({ flags }, { dead, unnamed: 0, more_dead }).map(findingText)
   expect(said(0, false)).toEqual([])
   expect(said(1, false)).toEqual([expect.stringMatching(/^!! +1 order has dead letters: /)])
-  expect(said(2, true)).toEqual([expect.stringContaining('at least 2 of the orders have dead letters: ')])
+  expect(said(2, true)).toEqual([expect.stringContaining('orders with dead letters: at least 2: ')])
 })
 
 test.each([
   [1, false, '1 dead letter belongs to no order'],
   [2, false, '2 dead letters belong to no order'],
-  [2, true, 'at least 2 of the dead letters belong to no order'],
+  [2, true, 'dead letters that belong to no order: at least 2'],
 ])(
   'dead letters that belong to no order are not counted as orders (%i, others are hidden: %s)',
   (unnamed, more_dead, words) => {

@@ -631,6 +631,22 @@ test('shows dead letters with their orders and in lists, and discards those alre
   expect(taken).toMatchObject([{ event: 'order.check', data: api('dead') }])
 })
 
+test('a dead letter that its order does not describe has the cause of its last call in the history', async () => {
+  const key = api('from-history')
+  await orders().save({ order: newOrder(key), outbox: undefined, bulk: undefined }, 0, BEGIN)
+  const { updated_at: at = '' } = (await orders().get(key)) ?? {}
+  const call = { to: 'create', outcome: 'unanswered', status: 500, ms: 1 } as const
+  const entry = { event: 'order.create', delivery: uuid(302), settled: false, version: 0, calls: [call] }
+  await writeAll('history', [entryItem({ ...key, at, ...entry, published: [], requests: [] })])
+  const data = { ...key, body: '{}', accepted_at: BEGIN }
+  const event = { event: 'order.create', delivery: uuid(302), data }
+  await stack.send(stack.queueUrl('orders-dead.fifo'), key, event)
+  const { letters } = (await json(['dead', 'list'])).data
+  expect(letters).toMatchObject([{ error: 'The accounting service answered 500' }])
+  expect((await relay(['dead', 'discard', uuid(302), '--yes', uuid(302)])).code).toBe(0)
+  await stack.taken(stack.settings.ordersQueueUrl)
+})
+
 test('discards the dead letter of a request that is saved with its order', async () => {
   const key = api('kept')
   const id = randomUUID()

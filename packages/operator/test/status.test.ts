@@ -118,13 +118,25 @@ test.each([
     '3 orders are failing and being retried: The accounting service answered 503. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   ],
   [
+    'two orders, one of which has no attempts left',
+    [down, { ...down, receives: 200 }],
+    false,
+    '1 order is failing and being retried: The accounting service answered 503. The alarm "Accounting service unavailable" starts when calls about 3 orders in a row find it unavailable, including the reads of scheduled checks, and "An order keeps failing" when one is 30 minutes behind.',
+  ],
+  [
+    'an order that has no attempts left',
+    [{ ...down, receives: 200 }],
+    false,
+    'Orders without attempts left: 1. Their events become dead letters, which only an operator can replay: The accounting service answered 503.',
+  ],
+  [
     'more orders than are counted, for another cause',
     [failing('TypeError', 'x is undefined'), failing('failed')],
     true,
     'Over 2 orders are failing and being retried: x is undefined. The alarm "An order keeps failing" starts when one is 30 minutes behind.',
   ],
 ])('states which alarm starts when, for %s', (_name, orders, more, text) => {
-  expect(failingText(orders, more, Date.now())?.text).toBe(text)
+  expect(failingText(orders, more, Date.now(), 200)?.text).toBe(text)
 })
 
 test('status names the options to add to the commands of the runbook', () => {
