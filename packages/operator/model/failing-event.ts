@@ -51,8 +51,16 @@ const LATE_MS = 5 * 60_000
 /** The delay with which SQS counts the messages of a queue. */
 const COUNTED_MS = 60_000
 
-export const isSpent = ({ receives }: Failing, { maxReceives }: Pick<DeadLettersOfOrder, 'maxReceives'>) =>
-  receives >= maxReceives
+/** The number of receives that are left before an event becomes a dead letter. */
+export const attemptsLeft = (
+  { receives }: Failing,
+  { maxReceives }: Pick<DeadLettersOfOrder, 'maxReceives'>,
+): number => Math.max(0, maxReceives - receives)
+
+/** The number of attempts left at and below which operators are told. */
+export const FEW_ATTEMPTS = 10
+
+export const isSpent = (...event: Parameters<typeof attemptsLeft>): boolean => attemptsLeft(...event) === 0
 
 /**
  * Where the failing event of an order is. The order describes the event until the worker saves the order again, even if the

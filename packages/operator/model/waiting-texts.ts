@@ -61,6 +61,9 @@ export const WAITING = {
     'The worker handles "{event}" now. It fails again if the accounting service is still unavailable.',
   'retry/unauthorized':
     'The worker handles "{event}" now. It fails again if the accounting service still refuses the API key.',
+  'retry/counts': '{effect} A retry counts as one of its attempts.',
+  'retry/few':
+    '{effect} A retry counts as one of its attempts, after the last of which it becomes a dead letter. Attempts left: {count}.',
   'check/blocked': 'The check waits behind "{event}" and changes nothing until that event succeeds.',
   'check/spent':
     'The check runs as soon as "{event}", which has no attempts left, is a dead letter, by about {time}. {check}',

@@ -8,7 +8,15 @@ import { assertFound, type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
-import { asRetried, type DeadLetters, failingIn, isUnavailable } from '../model/failing-event.ts'
+import {
+  asRetried,
+  attemptsLeft,
+  type DeadLetters,
+  FEW_ATTEMPTS,
+  failingIn,
+  isSpent,
+  isUnavailable,
+} from '../model/failing-event.ts'
 import { indexItems, ordersOf, storedOrders } from '../model/read.ts'
 import { orderEvents } from '../order-events.ts'
 import { deadLettersOf } from './dead-letters.ts'
@@ -67,8 +75,10 @@ const select = async (context: Context, { source, external_id, cause }: Selectio
 /** The number of orders that can be retried, by store and cause. An order may have several causes. */
 export const waitingByCause = async (context: Context, deadLetters: DeadLetters) => {
   const found = await select(context, {})
-  const dead = found.filter(stored => failingIn(stored, deadLetters) === 'dead').length
-  const orders = found.map(stored => asRetried(stored, deadLetters)).filter(isWaiting)
+  const places = found.map(stored => failingIn(stored, deadLetters))
+  const waiting = found.map(stored => asRetried(stored, deadLetters)).filter(isWaiting)
+  const orders = waiting.filter(({ failing }) => failing === undefined || !isSpent(failing, deadLetters))
+  const dead = places.filter(place => place === 'dead').length + waiting.length - orders.length
   const groupsOf = (stored: StoredOrder) =>
     causesOf(stored).map(cause => ({ source: stored.order.source, cause }))
   const groups = Map.groupBy(orders.flatMap(groupsOf), ({ source, cause }) => JSON.stringify([source, cause]))
@@ -138,6 +148,7 @@ export const retry = async (
   const enqueueCheck = await orderEvents('order.check', context)
   const inTime = pace(rate)
   const done = { released: 0, checked: 0, dead: 0, received: 0, gone: 0 }
+  let fewest = Number.POSITIVE_INFINITY
   const repository = await ordersOf(context)
   /** Whether an event that could not be released still fails: the worker has received it in the meantime. */
   const isReceived = async ({ order }: StoredOrder) => (await repository.get(order))?.failing !== undefined
@@ -147,7 +158,12 @@ export const retry = async (
     await inTime()
     if (signal?.aborted) break
     const place = deadLetters && failingIn(stored, deadLetters)
-    if (place === 'queued' && stored.failing !== undefined) {
+    const left = stored.failing && deadLetters && attemptsLeft(stored.failing, deadLetters)
+    if (place === 'queued' && left === 0) {
+      // Released, it becomes a dead letter immediately, which an operator can replay.
+      await release(stored)
+      done.dead++
+    } else if (place === 'queued' && stored.failing !== undefined) {
       const goesFirst = isFirst && isServiceFailure(stored.failing) && stored !== orders.at(-1)
       const isReleased = goesFirst
         ? await releaseFirst(context, release, stored, signal)
@@ -155,6 +171,7 @@ export const retry = async (
       if (goesFirst && isReleased) isFirst = false
       if (isReleased) {
         done.released++
+        fewest = Math.min(fewest, (left ?? fewest) - 1)
         onRetried?.({ before: stored })
       } else done[(await isReceived(stored)) ? 'received' : 'gone']++
     } else if (place === 'dead') done.dead++
@@ -165,7 +182,9 @@ export const retry = async (
     } else done.gone++
     shown.advance()
   }
-  return { ...done, total: orders.length }
+  /** The fewest attempts that a released event has left after this one, if they are few. */
+  const attempts_left = fewest > FEW_ATTEMPTS ? undefined : fewest
+  return { ...done, total: orders.length, ...(attempts_left !== undefined && { attempts_left }) }
 }
 
 /** Retries waiting orders, and waits for the outcomes. */
@@ -183,9 +202,16 @@ export const retryAndWait = async (
   const [only] = retried
   const isNamed = options.external_id !== undefined && only !== undefined
   const [found] = outcomes.values()
+  const { attempts_left } = done
+  const attempts =
+    attempts_left !== undefined &&
+    count.succeeded === 0 &&
+    `Attempts left: ${attempts_left}. After the last one, the event becomes a dead letter.`
   return {
     data: { ...done, ...count },
-    text: isNamed ? outcomeText(context, only, found, wait) : retriedText({ ...done, ...count }),
+    text: isNamed
+      ? lines(outcomeText(context, only, found, wait), attempts)
+      : retriedText({ ...done, ...count }),
   }
 }
 
@@ -200,9 +226,12 @@ type Count =
   | 'failed'
   | 'unknown'
 
-const retriedText = (count: Readonly<Record<Count, number>>) =>
+const retriedText = (count: Readonly<Record<Count, number>> & { attempts_left?: number }) =>
   [
     `Failing events released: ${count.released}.`,
+    ...(count.attempts_left === undefined
+      ? []
+      : [`Fewest attempts left of a released event: ${count.attempts_left}.`]),
     `Orders with refused requests checked: ${count.checked}.`,
     ...(count.dead > 0 ? [`Dead letters, which only a replay retries: ${count.dead}.`] : []),
     ...(count.received > 0 ? [`Already retried or being retried: ${count.received}.`] : []),

@@ -10,8 +10,10 @@ import type { Failing, StoredOrder } from '@order-relay/lib/orders/stored.ts'
 import { isInReview } from '@order-relay/lib/protocol/status.ts'
 import { type Coded, textOf } from '../core/coded.ts'
 import {
+  attemptsLeft,
   type DeadLetter,
   type DeadLettersOfOrder,
+  FEW_ATTEMPTS,
   isLost,
   isSpent,
   isUnavailable,
@@ -141,6 +143,12 @@ const retryOf = (failing: Failing) => {
   return failing.code === 'unauthorized' ? 'retry/unauthorized' : 'retry/now'
 }
 
+const retryEffect = (failing: Failing, dead: DeadLettersOfOrder): Coded<WaitingCode> => {
+  const effect = say(retryOf(failing), { event: named(failing.event) })
+  const count = attemptsLeft(failing, dead)
+  return count > FEW_ATTEMPTS ? say('retry/counts', { effect }) : say('retry/few', { effect, count })
+}
+
 /**
  * The effect of a check, which waits for earlier events of its order.
  *
@@ -173,7 +181,7 @@ const onLetters = ({ stored, dead, letters: [letter], announced }: Known): Waiti
 }
 
 const actionsOf = (known: Known): WaitingAction[] => {
-  const { stored, failing, isLast, announced } = known
+  const { stored, failing, isLast, dead, announced } = known
   const { order, bulk, check_at } = stored
   const open = openRequests(order)
   const kept = open.filter(request => !isBeingWithdrawn(request, stored, announced))
@@ -193,7 +201,7 @@ const actionsOf = (known: Known): WaitingAction[] => {
   }
   return [
     ...(failing !== undefined && !isLast
-      ? [{ action: 'retry', effect: say(retryOf(failing), { event: named(failing.event) }) } as const]
+      ? [{ action: 'retry', effect: retryEffect(failing, dead) } as const]
       : []),
     { action: 'check', effect: check },
     ...onLetters(known),

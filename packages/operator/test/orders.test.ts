@@ -439,6 +439,20 @@ test('retries one order, the orders of a store or of a cause, or all orders', as
     )
 })
 
+test('a retry says how few attempts an event has left, and retries none that has no attempt left', async () => {
+  await hides(api('few-attempts'), { receives: 195 })
+  await hides(api('no-attempts'), { receives: 200, next_at: new Date(Date.now() + MINUTE).toISOString() })
+  const retried = async (external_id: string) =>
+    (await relay(['orders', 'retry', 'api', external_id, '--wait', '0s'])).out
+  expect(await retried('few-attempts')).toMatch(
+    /^Retried: .*\nAttempts left: 4\. After the last one, the event becomes a dead letter\.\n$/,
+  )
+  expect(await retried('no-attempts')).toMatch(
+    /^Failing events released: 0\. .* Dead letters, which only a replay retries: 1\. No longer waiting: 0\.\n$/,
+  )
+  await stack.taken(stack.settings.ordersQueueUrl)
+})
+
 test('releases the first event that waits for the service alone, until the worker has called the service', async () => {
   const [first, second] = [api('first'), api('second')]
   const deliveries = [await hides(first, { since: minute(1) }), await hides(second, { since: minute(2) })]

@@ -496,20 +496,24 @@ test('suggests actions for an order and states their effect', () => {
     check: `The worker reads the order from the service and resends the refused request, which is due at ${CHECK}.`,
     'withdraw create': 'The order is read, and the create withdrawn unless it is done already.',
   })
-  expect(effects({ result: invoiced, open: { payment } }, { failing })).toEqual({
+  const many = { maxReceives: 200 }
+  expect(effects({ result: invoiced, open: { payment } }, { failing, dead: many })).toEqual({
     retry:
-      'The worker handles "order.payment" now. It fails again if the accounting service is still unavailable.',
+      'The worker handles "order.payment" now. It fails again if the accounting service is still unavailable. A retry counts as one of its attempts.',
     check: 'The check waits behind "order.payment" and changes nothing until that event succeeds.',
     'withdraw payment':
       'The next attempt of "order.payment" that reaches the service reads the order first and withdraws the payment unless it is done already.',
   })
-  const unauthorized = { failing: { ...failing, code: 'unauthorized' } }
-  expect(effects({ result: invoiced, open: { payment } }, unauthorized).retry).toBe(
-    'The worker handles "order.payment" now. It fails again if the accounting service still refuses the API key.',
+  expect(effects({ result: invoiced }, { failing: { ...failing, receives: 190 }, dead: many }).retry).toMatch(
+    / A retry counts as one of its attempts, after the last of which it becomes a dead letter\. Attempts left: 10\.$/,
   )
-  const failed = { failing: { ...failing, code: 'failed' } }
+  const unauthorized = { failing: { ...failing, code: 'unauthorized' }, dead: many }
+  expect(effects({ result: invoiced, open: { payment } }, unauthorized).retry).toBe(
+    'The worker handles "order.payment" now. It fails again if the accounting service still refuses the API key. A retry counts as one of its attempts.',
+  )
+  const failed = { failing: { ...failing, code: 'failed' }, dead: many }
   expect(effects({ result: invoiced, open: { payment } }, failed).retry).toBe(
-    'The worker handles "order.payment" now, and the events behind it.',
+    'The worker handles "order.payment" now, and the events behind it. A retry counts as one of its attempts.',
   )
   const dead = { failing, dead: { letters: [letter] } }
   expect(effects({ result: invoiced }, dead)).toEqual({

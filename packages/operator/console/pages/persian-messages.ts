@@ -290,6 +290,8 @@ export const MESSAGES = {
   'no complete response within {time} ms': 'تا {time} میلی‌ثانیه پاسخ کاملی نرسید',
   'Retrying orders~: {done} of {all}': 'تلاش مجدد برای سفارش‌ها: {done} از {all}',
   'Failing events released: {count}': 'رویدادهای ناموفق که دوباره پردازش می‌شوند: {count}',
+  'Fewest attempts left of a released event: {count}':
+    'کمترین تلاش باقی‌مانده در میان رویدادهایی که دوباره پردازش می‌شوند: {count}',
   'Orders with refused requests checked: {count}': 'سفارش‌های دارای درخواست ردشده که بررسی می‌شوند: {count}',
   'Dead letters, which only a replay retries: {count}':
     'پیام‌های ناموفق که فقط با پردازش مجدد دوباره تلاش می‌شوند: {count}',
