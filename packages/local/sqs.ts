@@ -7,6 +7,7 @@ import { queueArn, queueUrl, REGION, START_OVER } from './settings.ts'
 
 type Stores = NonNullable<NonNullable<Parameters<typeof buildApp>[0]>['stores']>
 type SqsStore = Stores['sqsStore']
+type SqsQueue = ReturnType<SqsStore['createQueue']>
 type PersistenceManager = NonNullable<SqsStore['persistence']>
 
 /** A module of fauxqs that the package does not export; package.json pins its version. */
@@ -63,6 +64,43 @@ const persist = (store: SqsStore, path: string): PersistenceManager => {
   }
 }
 
+/** A receive returns several messages of a group, as in SQS; fauxqs returns only the first. */
+const receiveWholeGroups = (queue: SqsQueue) => {
+  const dequeue = queue.dequeue.bind(queue)
+  queue.dequeue = (maxCount, visibilityTimeout, dlqResolver) => {
+    // With a visibility timeout of zero, the next message would be the same one again.
+    if (!queue.isFifo() || Number(visibilityTimeout ?? queue.attributes.VisibilityTimeout) === 0)
+      return dequeue(maxCount, visibilityTimeout, dlqResolver)
+    const locked = new Map<string, number>()
+    const messages: ReturnType<typeof dequeue> = []
+    while (messages.length < maxCount) {
+      for (const group of locked.keys()) queue.fifoLockedGroups.delete(group)
+      const [message] = dequeue(1, visibilityTimeout, dlqResolver)
+      if (message === undefined) break
+      messages.push(message)
+      const group = queue.inflightMessages.get(message.ReceiptHandle)?.message.messageGroupId ?? ''
+      locked.set(group, (locked.get(group) ?? 0) + 1)
+    }
+    for (const [group, count] of locked) queue.fifoLockedGroups.set(group, count)
+    return messages
+  }
+}
+
+/** Messages return to their place in the group; fauxqs puts each before the one that returned before it. */
+const returnInSequence = (queue: SqsQueue) => {
+  const sorted =
+    <Parameters extends unknown[]>(method: (...parameters: Parameters) => void) =>
+    (...parameters: Parameters) => {
+      const inFlight = queue.inflightMessages.size
+      method.apply(queue, parameters)
+      if (queue.inflightMessages.size === inFlight) return
+      for (const group of queue.fifoMessages.values())
+        group.sort((one, other) => Number(one.sequenceNumber) - Number(other.sequenceNumber))
+    }
+  queue.processTimers = sorted(queue.processTimers)
+  queue.changeVisibility = sorted(queue.changeVisibility)
+}
+
 /** The queue's attributes as SetQueueAttributes takes them. */
 const attributesOf = ({ attributes, deadLetters }: Queue, queues: readonly Queue[]) => ({
   VisibilityTimeout: '30',
@@ -87,11 +125,17 @@ export const startSqs = async ({ port, path, queues = [], release = [] }: SqsOpt
     override createQueue(...[name, , arn, attributes, tags]: Parameters<SqsStore['createQueue']>) {
       const queue = super.createQueue(name, queueUrl(port, name), arn, attributes, tags)
       const enqueue = queue.enqueue.bind(queue)
-      // SQS resets the timestamp of a message that it moves to a FIFO dead-letter queue; fauxqs keeps the original one.
+      // SQS resets the timestamp of a message that it moves to a FIFO dead-letter queue; fauxqs keeps the original one, and
+      // a sequence number that does not compare with those of other queues.
       queue.enqueue = message => {
-        if (queue.isFifo() && message.approximateReceiveCount > 0) message.sentTimestamp = Date.now()
+        if (queue.isFifo() && message.approximateReceiveCount > 0) {
+          message.sentTimestamp = Date.now()
+          message.sequenceNumber = queue.nextSequenceNumber()
+        }
         enqueue(message)
       }
+      receiveWholeGroups(queue)
+      returnInSequence(queue)
       return queue
     }
   })()

@@ -128,13 +128,14 @@ export const messageTests = () => {
     test('a replay makes the calls of each order in sequence', async () => {
       await local.create('both')
       await dead('payment', 'both', payment)
-      const second = await dead('refund', 'both')
-      // Behind another message of its order, it is invisible.
-      expect((await local.relay(['dead', 'replay', second])).err).toContain(`no message "${second}" is among`)
+      let last = ''
+      for (let count = 1; count <= 10; count++) last = await dead('refund', 'both')
+      // Behind ten other messages of its order, it is invisible.
+      expect((await local.relay(['dead', 'replay', last])).err).toContain(`no message "${last}" is among`)
       expect((await local.relay(['dead', 'list'])).out).toContain('1 more message not shown')
       const { code, data: replayed } = await local.json(['dead', 'replay', '--order', 'both'])
-      const two = [expect.any(String), expect.any(String)]
-      expect([code, replayed]).toMatchObject([0, { replayed: two, behind: [], missing: [] }])
+      const all = Array(11).fill(expect.any(String))
+      expect([code, replayed]).toMatchObject([0, { replayed: all, behind: [], missing: [] }])
       const refunded = { status: 'refunded', receipt_number: expect.any(Number) }
       expect(await local.order('both')).toMatchObject(refunded)
       expect((await data('dead', 'list')).total).toBe(0)

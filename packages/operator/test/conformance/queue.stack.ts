@@ -130,6 +130,33 @@ test('tells a store whose handler throws to find the error in its output', async
   })
 })
 
+/** A store that handles the messages of each batch in reverse. */
+const reversed = () => [
+  process.execPath,
+  '--input-type=module',
+  '-e',
+  `import { SQS } from '@aws-sdk/client-sqs'
+  const sqs = new SQS()
+  const QueueUrl = '${url}'
+  for (;;) {
+    const { Messages = [] } = await sqs.receiveMessage({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 5 })
+    for (const { Body, ReceiptHandle } of Messages.reverse()) {
+      console.log(JSON.parse(Body).delivery)
+      await sqs.deleteMessage({ QueueUrl, ReceiptHandle })
+    }
+  }`,
+]
+
+test('finds a store that handles the messages of a batch in reverse', async () => {
+  const findings = await run(reversed(), { wait: 25, only: 'outages' })
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      check: 'outages',
+      found: expect.stringContaining('the order reverts to an older state'),
+    }),
+  )
+})
+
 test('a second run refuses to start, and does not change the verdicts of the first', async () => {
   const second = { started: false, error: '' }
   const onFinding = () => {
