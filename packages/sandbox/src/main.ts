@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isNativeError } from 'node:util/types'
 import { DEFAULT_TIME_ZONE } from './clock.ts'
+import { PORT_RULE, type Rule, SPEED_RULE } from './options.ts'
 import { PORT, startSandbox } from './start.ts'
 
 const DEFAULT_DIR = '.order-relay'
@@ -18,13 +19,11 @@ const USAGE = `A local implementation of the accounting service, with a panel fo
 ACCOUNTING_TIME_ZONE is the time zone in which the service has its days (default: ${DEFAULT_TIME_ZONE}).
 `
 
-const numberOf = (name: string, text: string, fits: (value: number) => boolean, rule: string) => {
+const numberOf = (name: string, text: string, { is, rule }: Rule) => {
   const value = Number(text)
-  if (text.trim() === '' || !fits(value)) throw new Error(`Cannot use ${name} "${text}": must be ${rule}`)
+  if (text.trim() === '' || !is(value)) throw new Error(`Cannot use ${name} "${text}": must be ${rule}`)
   return value
 }
-
-const isPort = (value: number) => Number.isInteger(value) && value >= 0 && value <= 65535
 
 class UsageError extends Error {}
 
@@ -75,8 +74,8 @@ export const main = async (args: string[]) => {
   if (values.help) return void process.stdout.write(USAGE)
   const [name, text] =
     values.port === undefined ? ['SANDBOX_PORT', process.env.SANDBOX_PORT ?? PORT] : ['--port', values.port]
-  const port = numberOf(name, `${text}`, isPort, 'a port, 0 to 65535')
-  const speed = numberOf('--speed', values.speed, value => value > 0, 'a number greater than zero')
+  const port = numberOf(name, `${text}`, PORT_RULE)
+  const speed = numberOf('--speed', values.speed, SPEED_RULE)
   const directory = process.env.ORDER_RELAY_DATA || DEFAULT_DIR
   const { data = join(directory, FILE) } = values
   if (values.data === undefined) openDirectory(directory)

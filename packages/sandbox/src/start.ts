@@ -1,5 +1,6 @@
 import { clockIn, DEFAULT_TIME_ZONE } from './clock.ts'
 import { unsupported } from './node-version.js'
+import { assertOptions, CLOCK_RULE, PORT_RULE, type Rule, SPEED_RULE, TEXT_RULE } from './options.ts'
 
 export const PORT = 4000
 
@@ -16,6 +17,14 @@ export type SandboxOptions = {
   clock?: () => Date
 }
 
+const RULES: Record<keyof SandboxOptions, Rule> = {
+  port: PORT_RULE,
+  data: TEXT_RULE,
+  speed: SPEED_RULE,
+  timeZone: TEXT_RULE,
+  clock: CLOCK_RULE,
+}
+
 export type Sandbox = {
   /** Its address, such as `http://127.0.0.1:4000`. */
   url: string
@@ -26,7 +35,7 @@ export type Sandbox = {
 /**
  * Starts the accounting service and its panel on this machine.
  *
- * @throws TypeError for an unknown option, such as a misspelled one
+ * @throws TypeError for an unknown option, such as a misspelled one, or an invalid value
  * @throws Error when Node is older than 22.20, the port is taken, the data file cannot be opened, or the time zone is unknown
  *
  * @example
@@ -40,12 +49,8 @@ export type Sandbox = {
  * ```
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
-  const { port = PORT, data, speed = 1, timeZone = DEFAULT_TIME_ZONE, clock, ...others } = options
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) {
-    const known = 'port, data, speed, timeZone, clock'
-    throw new TypeError(`Cannot start the sandbox: there is no option "${unknown}"; the options are ${known}`)
-  }
+  assertOptions(options, RULES)
+  const { port = PORT, data, speed = 1, timeZone = DEFAULT_TIME_ZONE, clock } = options
   if (unsupported !== undefined) throw new Error(unsupported)
   // An older Node cannot load these modules, and would report that instead.
   const { startService } = await import('./service.ts')

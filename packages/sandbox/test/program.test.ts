@@ -203,11 +203,18 @@ test('--help lists the options', async () => {
   write.mockRestore()
 })
 
-test('startSandbox refuses an unknown option, such as a misspelled one', async () => {
-  const options = { prt: 0 } as object
-  await expect(startSandbox(options)).rejects.toThrow(
-    new TypeError(
-      'Cannot start the sandbox: there is no option "prt"; the options are port, data, speed, timeZone, clock',
-    ),
+test.each<[unknown, string]>([
+  [{ prt: 0 }, 'there is no option "prt"; the options are port, data, speed, timeZone, clock'],
+  [null, 'the options must be an object'],
+  [{ port: 'x' }, "port is 'x', and must be a port, 0 to 65535"],
+  [{ port: 0, data: 5 }, 'data is 5, and must be a string that is not empty'],
+  [{ port: 0, speed: 'fast' }, "speed is 'fast', and must be a number greater than zero"],
+  [{ port: 0, speed: 0 }, 'speed is 0, and must be a number greater than zero'],
+  [{ port: 0, timeZone: null }, 'timeZone is null, and must be a string that is not empty'],
+  [{ port: 0, clock: Date.now }, 'clock is [Function: now], and must be a function that returns a Date'],
+  [{ port: 0, clock: 5 }, 'clock is 5, and must be a function that returns a Date'],
+])('startSandbox refuses the options %j', async (options, found) => {
+  await expect(startSandbox(options as object)).rejects.toThrow(
+    new TypeError(`Cannot start the sandbox: ${found}`),
   )
 })
