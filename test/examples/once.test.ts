@@ -12,15 +12,16 @@ const note = (reason: unknown) => void unhandled.push(reason)
 beforeEach(() => void process.on('unhandledRejection', note))
 afterEach(() => void process.off('unhandledRejection', note))
 
+const asynchronous = async () => {
+  throw new Error('The database is unavailable')
+}
+
 test.each(['once.mjs', 'once.ts'])(
   'examples/%s refuses an asynchronous handle, whose message stays unhandled',
   async name => {
     const { onceIn }: { onceIn: (place: string) => Once } = await import(join(ROOT, 'examples', name))
     const once = onceIn(folder(name))
     const message = orderUpdated({ external_id: '1001' })
-    const asynchronous = async () => {
-      throw new Error('The database is unavailable')
-    }
     await expect(once(message, asynchronous)).rejects.toThrow('it must be synchronous')
     await turn()
     expect(unhandled).toEqual([])
@@ -28,3 +29,15 @@ test.each(['once.mjs', 'once.ts'])(
     expect(await once(message, () => undefined)).toBe(false)
   },
 )
+
+test('examples/exact-once.mjs refuses an asynchronous handle, whose message stays unhandled', async () => {
+  const { onceIn } = await import(join(ROOT, 'examples/exact-once.mjs'))
+  const once = onceIn(folder('exact'))
+  const message = { delivery: '1' }
+  expect(() => once(message, asynchronous)).toThrow('it must be synchronous')
+  await turn()
+  expect(unhandled).toEqual([])
+  const handled: unknown[] = []
+  for (const _ of ['first', 'repeated']) once(message, () => handled.push(message))
+  expect(handled).toEqual([message])
+})
