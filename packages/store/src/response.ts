@@ -32,6 +32,18 @@ export const jsonOf = (text: string): unknown => {
   }
 }
 
+/** The relay answers with JSON and does not redirect; a website does neither. */
+const unexplained = ({ response, json }: Answer) => {
+  const { status, headers } = response
+  const location = headers.get('location')
+  if (status >= 300 && status < 400)
+    return `Not an answer of the relay, but a redirect (${status})${location === null ? '' : ` to "${location}"`}; check baseUrl`
+  // API Gateway answers in place of a relay that fails, and so does a proxy.
+  if (json === undefined && status < 500)
+    return `Not an answer of the relay, but ${status} without JSON; check baseUrl`
+  return `The request was answered ${status}`
+}
+
 /** @throws RequestError unless the response is a 2xx with JSON, a 204, or a read of an order whose create was refused */
 export const readResponse = (answer: Answer) => {
   const { response, json } = answer
@@ -42,7 +54,7 @@ export const readResponse = (answer: Answer) => {
     return { status, id, state, ...warningsIn(headers.get('relay-warnings') ?? ''), json }
   }
   const { code, message, field } = objectOf(objectOf(json).error)
-  const text = textOf(message) ?? `The request was answered ${status}`
+  const text = textOf(message) ?? unexplained(answer)
   const details = { status, code: textOf(code) ?? 'unknown', id, state }
   throw new RequestError(text, { ...details, ...(typeof field === 'string' && { field }) })
 }

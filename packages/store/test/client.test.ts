@@ -76,7 +76,24 @@ test.each<[string, number[], object, object, object?]>([
     { status: 429, code: 'too_many_requests' },
     { body: '{"error":{"code":"too_many_requests"}}' },
   ],
-  ['a page instead of JSON', [200], {}, { status: 200, code: 'unknown' }, { body: '<html>' }],
+  [
+    'a page instead of JSON',
+    [200],
+    {},
+    {
+      status: 200,
+      code: 'unknown',
+      message: 'Not an answer of the relay, but 200 without JSON; check baseUrl',
+    },
+    { body: '<html>' },
+  ],
+  [
+    'a page instead of the order',
+    [404],
+    {},
+    { status: 404, message: 'Not an answer of the relay, but 404 without JSON; check baseUrl' },
+    { body: '<html>' },
+  ],
 ])('throws for %s', async (_name, answers, options, error, response = {}) => {
   const { client, requests } = answered(answers, options, response)
   const failed = await client.read('1').catch((each: unknown) => each)
@@ -92,7 +109,10 @@ test('throws for a redirect without following or retrying it', async () => {
     return { status: 307, headers: { location: '/elsewhere' } }
   })
   const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, key: 'k', source: 'api' })
-  await expect(client.read('1')).rejects.toMatchObject({ status: 307 })
+  await expect(client.read('1')).rejects.toMatchObject({
+    status: 307,
+    message: 'Not an answer of the relay, but a redirect (307) to "/elsewhere"; check baseUrl',
+  })
   await close()
   expect(paths).toEqual(['/api/v1/orders/1/?source=api'])
 })
