@@ -220,7 +220,7 @@ export const openApi = () => ({
         ...body(true, ORDER, 'OrderRequest'),
         responses: {
           200: done(
-            'The service had registered the order before. Only `source` and `external_id` of the body count; the rest is ignored, even if it is invalid.',
+            'The service had registered the order before. If the relay knows the order, only `source` and `external_id` of the body count, and the rest is ignored, even if it is invalid. If only the service knows it, an invalid body is answered 400.',
             'CreateResult',
           ),
           201: done('The order is registered.', 'CreateResult'),
