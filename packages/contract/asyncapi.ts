@@ -1,4 +1,5 @@
-import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
+import { MESSAGES } from './examples.ts'
+import { jsonSchemas, refTo } from './schemas.ts'
 
 const SQS = `Each store has its own FIFO queue. The messages of one order are a message group; a message that is not deleted is
 redelivered, together with those behind it in its group.`
@@ -34,11 +35,12 @@ const HTTP_HEADERS = headers({
   'webhook-signature': 'Signatures of Standard Webhooks; absent when the secret is not base64.',
 })
 
-const message = (name: SchemaName, title: string, more: object = {}) => ({
+const message = (name: keyof typeof MESSAGES, title: string, more: object = {}) => ({
   name,
   title,
   contentType: 'application/json',
   payload: refTo(name),
+  examples: [{ payload: MESSAGES[name] }],
   ...more,
 })
 

@@ -14,7 +14,17 @@ type Feeds = {
       {
         address: string | null
         description: string
-        messages: Readonly<Record<string, { title: string; payload: JsonSchema; headers?: JsonSchema }>>
+        messages: Readonly<
+          Record<
+            string,
+            {
+              title: string
+              payload: JsonSchema
+              headers?: JsonSchema
+              examples: readonly { payload: object }[]
+            }
+          >
+        >
       }
     >
   >
@@ -34,7 +44,7 @@ article { border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; ma
 .method { display: inline-block; min-width: 4.2em; font-weight: 700; color: var(--mark); text-transform: uppercase; }
 .path { font-weight: 600; overflow-wrap: anywhere; } .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; margin: .75rem 0; font-size: .9rem; }
-caption { text-align: start; font-weight: 600; padding: .25rem 0; }
+caption, figcaption { text-align: start; font-weight: 600; padding: .25rem 0; } figure { margin: .75rem 0; }
 th, td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
 thead th { color: var(--dim); font-weight: 500; } tbody th { font-weight: 600; font-family: ui-monospace, monospace; }`
 
@@ -102,6 +112,12 @@ ${table(
   'Messages',
   ['Body', 'When'],
   Object.values(messages).map(({ title, payload }) => [typeOf(payload), title]),
+)}
+${Object.values(messages).flatMap(({ title, examples }) =>
+  examples.map(
+    ({ payload }) => html`<figure><figcaption>${title}</figcaption>
+<pre>${JSON.stringify(payload, null, 2)}</pre></figure>\n`,
+  ),
 )}
 ${table('Headers', ['Header', 'Type', 'Required', 'Description'], fieldRows(headers))}
 </article>`

@@ -1,6 +1,7 @@
 import { ORDERS_PATH, REGISTRATION_PATH } from '@order-relay/lib/protocol/order.ts'
 import { HEAD_TAG, headOf } from 'order-relay-sandbox/src/openapi/document.ts'
 import { anyForm, type JsonSchema } from 'order-relay-sandbox/src/openapi/json-schema.ts'
+import { INVOICED, PAID, UNKNOWN_SKU, WAITING, WAITING_PAYMENT } from './examples.ts'
 import { jsonSchemas, refTo, type SchemaName } from './schemas.ts'
 
 const DESCRIPTION = `The accounting service's own order API, with the same paths, bodies and answers, and what the relay adds:
@@ -46,8 +47,14 @@ const ORDER_FAILURES = { ...FAILURES, 404: error(UNKNOWN) }
 /** The service also answers changes with them. */
 const CHANGE_FAILURES = { ...FAILURES, 404: error(UNKNOWN, requestHeaders) }
 
-const accepted = (when: string) => ({
-  202: { description: when, headers: requestHeaders, ...content('Accepted') },
+/** A response with an example of its body. */
+const withExample = <Response extends ReturnType<typeof content>>(response: Response, example: object) => ({
+  ...response,
+  content: { 'application/json': { ...response.content['application/json'], example } },
+})
+
+const accepted = (when: string, example: object = WAITING) => ({
+  202: withExample({ description: when, headers: requestHeaders, ...content('Accepted') }, example),
 })
 const done = (description: string, ...names: SchemaName[]) => ({
   description,
@@ -219,14 +226,21 @@ export const openApi = () => ({
       post: operation('createOrder', 'Create an order', [source, prefer], {
         ...body(true, ORDER, 'OrderRequest'),
         responses: {
-          200: done(
-            'The service had registered the order before. If the relay knows the order, only `source` and `external_id` of the body count, and the rest is ignored, even if it is invalid. If only the service knows it, an invalid body is answered 400.',
-            'CreateResult',
+          200: withExample(
+            done(
+              'The service had registered the order before. If the relay knows the order, only `source` and `external_id` of the body count, and the rest is ignored, even if it is invalid. If only the service knows it, an invalid body is answered 400.',
+              'CreateResult',
+            ),
+            { ...INVOICED, duplicate: true },
           ),
-          201: done('The order is registered.', 'CreateResult'),
+          201: withExample(done('The order is registered.', 'CreateResult'), {
+            ...INVOICED,
+            duplicate: false,
+          }),
           ...accepted(WAITS),
           ...FAILURES,
           ...BODY_FAILURES,
+          400: withExample(BODY_FAILURES[400], UNKNOWN_SKU),
         },
       }),
     },
@@ -239,9 +253,13 @@ export const openApi = () => ({
       post: operation('registerPayment', 'Register the payment of the whole invoice', [id, source, prefer], {
         ...body(true, { method: 'card', reference: 'R-1' }, 'PaymentRequest', 'NestedPaymentRequest'),
         responses: {
-          200: done('The payment is registered, or nothing was left to pay.', 'OrderResult'),
+          200: withExample(
+            done('The payment is registered, or nothing was left to pay.', 'OrderResult'),
+            PAID,
+          ),
           ...accepted(
             `${WAITS} With the state \`held\`, the service registers it after finalization. A payment waits for a create that the service refuses and that is still open.`,
+            WAITING_PAYMENT,
           ),
           ...CHANGE_FAILURES,
           ...BODY_FAILURES,

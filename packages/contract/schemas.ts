@@ -165,7 +165,13 @@ export const SCHEMAS = {
     url: text('The registered URL.'),
     secret: text('The secret that signs its messages, as text, with `whsec_`.'),
   }),
-  Test: v.object({ event: v.literal(FEED_TEST), data: v.object(key), ...message }),
+  Test: v.object({
+    event: v.literal(FEED_TEST),
+    data: v.object({ ...key, external_id: text(`Always \`${FEED_TEST}\`; the message is about no order.`) }),
+    ...message,
+    version: integer('Always 0.'),
+    cause: v.pipe(message.cause, v.description('The event and delivery of the message itself.')),
+  }),
 } as const satisfies Record<string, v.GenericSchema>
 
 export type SchemaName = keyof typeof SCHEMAS

@@ -9,6 +9,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import fc from 'fast-check'
 import { SCHEMAS as SANDBOX_SCHEMAS } from 'order-relay-sandbox/src/openapi/schemas.ts'
 import * as v from 'valibot'
+import { MESSAGES, WAITING } from '../examples.ts'
 import { documents } from '../generate.ts'
 import { openApi } from '../openapi.ts'
 import { SCHEMAS } from '../schemas.ts'
@@ -42,7 +43,33 @@ test.each([
   }
 })
 
+type Exampled = { payload?: object; schema?: object; example?: unknown; examples?: { payload: unknown }[] }
+
+/** The bodies that a document describes with examples. */
+const exampled = (part: unknown): Exampled[] =>
+  typeof part !== 'object' || part === null
+    ? []
+    : ('schema' in part && 'example' in part && !('in' in part)) || 'payload' in part
+      ? [part as Exampled]
+      : Object.values(part).flatMap(exampled)
+
+test.each(['relay.openapi', 'feeds.asyncapi'])('every example in docs/%s.json matches its schema', name => {
+  const document = JSON.parse(readFileSync(`docs/${name}.json`, 'utf8'))
+  const { errorsOf } = readOpenApi({ ...document, paths: document.paths ?? {} })
+  const bodies = exampled([document.paths, document.channels])
+  expect(bodies.length).toBeGreaterThan(4)
+  for (const { payload, schema = payload ?? {}, example, examples } of bodies) {
+    for (const body of examples?.map(each => each.payload) ?? [example])
+      expect({ body, errors: errorsOf(schema, body) }).toEqual({ body, errors: undefined })
+  }
+})
+
 const page = readFileSync('docs/integrate.md', 'utf8')
+
+test('docs/integrate.md shows the examples of the documents', () => {
+  const blocks = codeBlocks('docs/integrate.md', 'json').map(block => JSON.parse(block))
+  expect(blocks).toEqual(expect.arrayContaining([MESSAGES.OrderUpdated, MESSAGES.RequestChanged, WAITING]))
+})
 
 test('every message and response in docs/integrate.md matches the documents', () => {
   const blocks = codeBlocks('docs/integrate.md', 'json').map(block => JSON.parse(block))
