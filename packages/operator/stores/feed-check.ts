@@ -3,6 +3,7 @@ import { FEED_TEST, type FeedError, httpDelivery } from '@order-relay/lib/feeds/
 import { assertAllowed } from '@order-relay/lib/platform/addresses.ts'
 import { headerOf, httpClient, type IncomingResponse } from '@order-relay/lib/platform/http-client.ts'
 import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
+import { HEADERS } from '@order-relay/lib/protocol/webhook.ts'
 import { textOf } from '../core/coded.ts'
 import { type Context, storeNamed } from '../core/context.ts'
 import { cannot } from '../core/errors.ts'
@@ -54,9 +55,11 @@ export const testFeed = async (context: Context, source: string) => {
   const allowed = context.local ? 'loopback' : 'private'
   const http = httpClient(address => assertAllowed(address, allowed))
   let response: IncomingResponse | undefined
+  let signature: string | undefined
   const deliver = httpDelivery({
     now: Date.now,
     async http(request) {
+      signature = request.headers[HEADERS.signature]
       response = await http({ ...request, maxBytes: 1024 * 1024 })
       return response
     },
@@ -85,12 +88,15 @@ export const testFeed = async (context: Context, source: string) => {
       status,
       answer,
       remedy,
+      sent: status === UNVERIFIED ? { signature, body } : undefined,
     },
     ok: error === undefined,
     text: lines(
       `${error?.message ?? 'Accepted'} (${url}, ${milliseconds} ms)`,
       status !== undefined && `Response: ${status}${answer === '' ? ', without a body' : `\n\n${answer}`}`,
       remedy !== undefined && `Remedy: ${textOf(remedy)}`,
+      status === UNVERIFIED &&
+        `Sent with X-Service-Signature: ${signature}; with --json, "sent" also has the body`,
     ),
   }
 }

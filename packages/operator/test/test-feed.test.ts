@@ -87,9 +87,14 @@ test('relay stores test fails for a store that verifies a body that was parsed a
   const stored = Object.entries(feedSecretParameters('shop', 'secret', undefined, nowSeconds()))
   const { text, data } = await testFeed(contextFor(url, stored), 'shop')
   expect(text).toMatch(
-    /it answered 401.*\nResponse: 401, without a body\nRemedy: check .* relay explain-signature /,
+    /it answered 401.*\nResponse: 401, without a body\nRemedy: check .* relay explain-signature .*\nSent with X-Service-Signature: t=/,
   )
   expect(data.remedy?.code).toBe('verify')
+  const { signature = '', body = '' } = data.sent ?? {}
+  expect(text).toContain(signature)
+  expect(
+    verify({ secrets: ['secret'], header: signature, body: Buffer.from(body), now: nowSeconds() }).valid,
+  ).toBe(true)
 })
 
 test.each([
