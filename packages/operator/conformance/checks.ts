@@ -122,8 +122,7 @@ export const feedChecks = (play: Play) => {
     },
     failures: {
       when: 'When one message of a batch had no data',
-      remedy:
-        'answer 500, or delete neither the message nor later messages of its order; continue with other orders',
+      remedy: feed.failureRemedy,
       play: async () => {
         const [before, { json: _, ...unread }, after] = three(message, 'failed')
         const broken = { ...unread, json: JSON.stringify(unread) }
@@ -265,8 +264,7 @@ export const killChecks = (play: Play): Record<string, Check> => {
     },
     kills: {
       when: 'When it was killed while handling a message',
-      remedy:
-        'handle the message and write the log in one transaction, or print the delivery before the commit; answer 2xx, or delete, only afterwards',
+      remedy: feed.killRemedy,
       play: async () => {
         const handled = backlog(message, 'kill')
         const { promise: acknowledged, resolve } = Promise.withResolvers<void>()

@@ -15,6 +15,10 @@ export type Fault = {
 export type Feed = {
   /** The remedy for a store that does not handle the first message, if the fault has none. */
   startRemedy: Remedy
+  /** The remedy for a store that loses a message that it could not handle, or handles a later one first. */
+  failureRemedy: Remedy
+  /** The remedy for a store that loses or repeats changes when it is killed. */
+  killRemedy: Remedy
   /** What the store did wrong if it did not handle a message that is neither waiting nor refused. */
   lost: (message: Sent) => Fault
   /** The same for a store that was killed, which may have handled the message without logging it. */
@@ -35,3 +39,7 @@ export type Feed = {
 
 export const LOST_OR_UNLOGGED =
   'either the change is lost, or the store was killed after it had applied the change and before it logged it'
+
+/** Begins the remedy for a store that is killed. */
+export const IN_TRANSACTION =
+  'handle the message and write the log in one transaction, or print the delivery before the commit'

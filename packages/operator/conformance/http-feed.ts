@@ -8,7 +8,7 @@ import { SENDER_TIMEOUT_SECONDS } from '@order-relay/lib/protocol/webhook.ts'
 import { type Patience, POLL_MS, within } from '../core/async.ts'
 import { type TestMessage, UNVERIFIED } from '../model/remedies.ts'
 import type { Sent } from '../model/sample-messages.ts'
-import { type Fault, type Feed, LOST_OR_UNLOGGED, type Remedy } from './feed.ts'
+import { type Fault, type Feed, IN_TRANSACTION, LOST_OR_UNLOGGED, type Remedy } from './feed.ts'
 
 /** Sends one request; resolves with why it was not accepted, such as "it answered 409". */
 export type HttpSend = (
@@ -135,6 +135,8 @@ export const httpFeed = ({
 
   const feed: Feed = {
     startRemedy: UNNOTED,
+    failureRemedy: 'answer 500 to a message that the store cannot handle, whatever the reason',
+    killRemedy: `${IN_TRANSACTION}; answer 2xx only afterwards`,
     lost: ({ version }) => ({
       wrong: `acknowledged version ${version}, whose delivery its log does not contain: a change of the order is lost, unless the store handled it without logging it`,
     }),

@@ -48,7 +48,9 @@ export const faultIn = (
     }
     if (at === undefined) return lost(message)
     if (more.length > 0 && !mayRepeat)
-      return { wrong: `handled version ${version} ${more.length + 1} times: the change is applied again` }
+      return {
+        wrong: `handled the same message ${more.length + 1} times (version ${version}): the change is applied again`,
+      }
     if (before !== undefined && before.at > at)
       return {
         wrong: `handled version ${version} before version ${before.version}: the order reverts to an older state`,

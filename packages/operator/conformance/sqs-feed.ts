@@ -4,7 +4,7 @@ import { sendInOrder } from '@order-relay/lib/platform/fifo.ts'
 import { type Patience, within } from '../core/async.ts'
 import { count } from '../core/output.ts'
 import { depthOf } from '../core/queue.ts'
-import { type Feed, LOST_OR_UNLOGGED } from './feed.ts'
+import { type Feed, IN_TRANSACTION, LOST_OR_UNLOGGED } from './feed.ts'
 
 /** Messages that a killed store has received return only after its visibility timeout. */
 export const INVISIBLE = 'pass a --wait that is longer than the visibility timeout of the store'
@@ -21,6 +21,8 @@ export const sqsFeed = ({ sqs, queueUrl, ...patience }: { sqs: SQS; queueUrl: st
   const feed: Feed = {
     startRemedy:
       'start the store with the queue of its feed; the store must log each delivery that it handles once',
+    failureRemedy: 'delete neither the message nor later messages of its order; continue with other orders',
+    killRemedy: `${IN_TRANSACTION}; delete the message only afterwards`,
     lost: ({ version }) => ({
       wrong: `did not handle version ${version}, which left the queue: the store deleted it, or another program reads the queue`,
       remedy: LOST,

@@ -469,8 +469,8 @@ export const MESSAGES = {
     'نسخهٔ {version} را که باید کنار می‌گذاشت پردازش کرد: سفارش نادرست است',
   'acknowledged version {version}, whose delivery its log does not contain: a change of the order is lost, unless the store handled it without logging it':
     'نسخهٔ {version} را تأیید کرد ولی شناسهٔ آن در لاگ فروشگاه نیست: یک تغییر سفارش از دست رفته است، مگر اینکه فروشگاه آن را بدون ثبت در لاگ پردازش کرده باشد',
-  'handled version {version} {count} times: the change is applied again':
-    'نسخهٔ {version} را {count} بار پردازش کرد: تغییر دوباره اعمال شده است',
+  'handled the same message {count} times (version {version}): the change is applied again':
+    'یک پیام (نسخهٔ {version}) را {count} بار پردازش کرد: تغییر دوباره اعمال شده است',
   'handled version {version} before version {other}: the order reverts to an older state':
     'نسخهٔ {version} را قبل از {other} پردازش کرد: سفارش به وضعیت قبلی برگشته است',
   'handled version ~{version}~ before version ~{other}~, which had failed: the order reverts to an older state':
@@ -513,8 +513,10 @@ export const MESSAGES = {
     'نسخه‌ها را بر اساس source و external_id ذخیره، به‌صورت عدد مقایسه و پیام‌های هر سفارش را یکی‌یکی پردازش کنید',
   'acknowledge a message only after it is handled, and compare it only with messages of the same order':
     'پیام را فقط پس از پردازش تأیید و فقط با پیام‌های همان سفارش مقایسه کنید',
-  'answer 500, or delete neither the message nor later messages of its order; continue with other orders':
-    'پاسخ 500 دهید، یا آن پیام و پیام‌های بعدی همان سفارش را حذف نکنید؛ با بقیه ادامه دهید',
+  'answer 500 to a message that the store cannot handle, whatever the reason':
+    'به پیامی که فروشگاه به هر دلیلی نمی‌تواند پردازش کند پاسخ 500 دهید',
+  'delete neither the message nor later messages of its order; continue with other orders':
+    'آن پیام و پیام‌های بعدی همان سفارش را حذف نکنید؛ با سفارش‌های دیگر ادامه دهید',
   'verify X-Service-Signature over the raw body, and its t within {seconds} seconds; answer 401':
     'X-Service-Signature را روی متن خام و t را با {seconds} ثانیه اختلاف بررسی کنید؛ پاسخ 401 دهید',
   'verify the bytes of the body before anything parses it':

@@ -45,3 +45,13 @@ test('does not blame another reader of the queue for a message whose version was
     ),
   })
 })
+
+test('counts a message that was handled twice, and names remedies for a queue only', () => {
+  const message = messageMaker({ source: 'shop' }, 'twice')('1', 2)
+  const { feed } = sqsFeed({ sqs: new SQS({ region: 'eu-central-1' }), queueUrl: '', wait: 1 })
+  const { delivery } = message
+  expect(faultIn(feed, `${delivery} ${delivery}`, { handled: [message] })).toEqual({
+    wrong: 'handled the same message 2 times (version 2): the change is applied again',
+  })
+  for (const remedy of [feed.failureRemedy, feed.killRemedy]) expect(remedy).not.toMatch(/500|2xx/)
+})
