@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Enqueue } from '../orders/events.ts'
 import { type About, failAbout } from '../platform/about.ts'
@@ -36,7 +37,8 @@ export type Received =
       /** The id of the secret. */
       signed_with: string | undefined
     }
-  | { outcome: 'ignored'; delivery: string; why: 'foreign source' | 'other event' }
+  | { outcome: 'ignored'; delivery: string; why: 'foreign source'; source_sha256: string }
+  | { outcome: 'ignored'; delivery: string; why: 'other event' }
   /** `known`: whether the secret that an authentic probe asks about is in use. */
   | { outcome: 'ignored'; delivery: string; why: 'probe'; known: boolean }
   | { outcome: 'forged'; why: 'malformed' | 'stale' | 'mismatch' }
@@ -89,6 +91,17 @@ export const readWebhook = (body: Body): WebhookReading => {
   }
 }
 
+/**
+ * A webhook of a store that stores.yml does not have. The hash shows operators whether it is a store that was removed by mistake;
+ * any other name may be personal data (P11).
+ */
+const foreign = (delivery: string, source: string): Received => ({
+  outcome: 'ignored',
+  delivery,
+  why: 'foreign source',
+  source_sha256: hash('sha256', source),
+})
+
 /** The headers kept with the record of a delivery. */
 const shownHeaders = (headers: WebhookRequest['headers']) =>
   Object.fromEntries(
@@ -128,7 +141,7 @@ export const receive = async (
   if (reading.kind === 'unreadable') {
     const { reason, delivery, source } = reading
     if (delivery !== undefined && source !== undefined && !isKnownSource(source)) {
-      return { outcome: 'ignored', delivery, why: 'foreign source' }
+      return foreign(delivery, source)
     }
     await quarantineOnce(reason)
     return { outcome: 'unreadable', reason, delivery, source }
@@ -158,8 +171,8 @@ export const receive = async (
     return { outcome: 'ignored', delivery, why: 'probe', known }
   }
   if (reading.kind === 'other event') return { outcome: 'ignored', delivery, why: 'other event' }
-  if (!isOurs) return { outcome: 'ignored', delivery, why: 'foreign source' }
   const { source, external_id, status } = reading.webhook.data
+  if (!isOurs) return foreign(delivery, source)
 
   // Read, send, record, in this order: a crash before the send loses nothing, since the sender retries; a
   // crash after it is covered by the queue's own deduplication, and beyond that by a worker that is

@@ -78,10 +78,14 @@ export const recentGaps = async (context: Context, registered: Date): Promise<Cl
     .toSorted((a, b) => Number(a.to) - Number(b.to))
 }
 
+/** The audit that covers a gap. */
+export const gapRemedy = ({ flags }: Pick<Context, 'flags'>) =>
+  say('audit-gap', { count: DAYS, command: `relay audit --since ${DAYS}d --repair${flags}` })
+
 /** The finding that changes of a period may be missing, with its remedy. */
-export const gapFinding = ({ flags }: Pick<Context, 'flags'>, { from, to }: ClosedGap): Finding =>
+export const gapFinding = (context: Pick<Context, 'flags'>, { from, to }: ClosedGap): Finding =>
   note(
     say('was-unregistered'),
     say('not-received-between', { since: from.toISOString(), until: to.toISOString() }),
-    say('audit-gap', { count: DAYS, command: `relay audit --since ${DAYS}d --repair${flags}` }),
+    gapRemedy(context),
   )

@@ -13,6 +13,7 @@ import { alarmMemory } from '../status/active.ts'
 import { alarmsOf } from '../status/alarms.ts'
 import { withBeginnings } from '../status/beginnings.ts'
 import { failingOf, lastAnswered, newKeyOf, unavailableMemory } from '../status/failing.ts'
+import { ignoredNotices } from '../status/ignored.ts'
 import { seriesOf } from '../status/metrics.ts'
 import {
   accountantNotices,
@@ -63,6 +64,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
     return withBeginnings(context, states, async kind => (await readings.of(kind)).messages)
   })
   const signatures = live.poll('signatures', every.metrics, () => signaturesOf(context, audits.covered()))
+  const ignored = live.poll('ignored', every.metrics, () => ignoredNotices(context, audits.covered()))
   const feeds = live.poll('failing-feeds', every.metrics, async () =>
     feedNotices(context, await queues(), () => readings.of('dead')),
   )
@@ -97,6 +99,7 @@ export const overviewRoutes = (context: Context, live: Live, audits: Audits, rea
         await readable(stores()),
         found.failing && deadNotices(context, found.failing),
         found.signatures?.notices,
+        await readable(ignored()),
         await readable(feeds()),
         await readable(unauthorized()),
         await readable(expiring()),

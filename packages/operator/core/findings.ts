@@ -82,6 +82,14 @@ export const MESSAGES = {
   'orders-may-lag': 'orders that changed then may lag behind the service',
   'orders-audited': 'an audit has compared the orders since',
   audit: 'compare the orders with the service, and repair those that lag: {command}',
+  'are-ignored': 'webhooks of the store "{source}" are ignored: stores.yml does not have it',
+  'were-ignored': 'webhooks of the store "{source}" were ignored: stores.yml did not have it',
+  'ignored-one':
+    'one ignored, at {until}; the service does not send it again, so its order may lag behind the service',
+  'ignored-between':
+    '{count} ignored, from {since} to {until}; the service does not send them again, so their orders may lag behind the service',
+  'restore-store':
+    'if the store was removed or renamed by mistake, restore it in stores.yml and, on AWS, deploy; then {remedy}',
   'secrets-stored': '{count} webhook secrets are stored',
   'secret-replaced':
     'the newest was stored at {time}; the command that stored it deletes the old one, if it is still running',

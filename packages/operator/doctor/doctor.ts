@@ -16,6 +16,7 @@ import { progress } from '../core/terminal.ts'
 import { ACCEPTED_WITHIN_MS, isAccepted, ping } from '../core/webhook.ts'
 import { registerAgainCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
 import { keptSecrets } from '../secret-in-use.ts'
+import { ignoredNotices } from '../status/ignored.ts'
 import { signaturesOf, storesNotices, unregisteredFinding } from '../status/notices.ts'
 import { removedNotices } from '../stores/removed.ts'
 import { account } from './account.ts'
@@ -204,10 +205,11 @@ const queues: Check = async context => {
   ]
 }
 
-const everyStore: Check = async context => [
+const everyStore: Check = async (context, _, audited) => [
   ...storesNotices(context),
   ...(await stores(context)),
   ...(await removedNotices(context)),
+  ...(await ignoredNotices(context, audited)),
 ]
 
 /** The checks by topic. */

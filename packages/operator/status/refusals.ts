@@ -95,19 +95,20 @@ export const openRefusals = (
 }
 
 /** How far back to search, in hours. */
-const HOURS = 24
+export const HOURS = 24
 
 /** Maximum number of refused webhooks to read. */
-const MOST = 10_000
+export const MOST = 10_000
 
 /** The log message of a webhook. */
-const RECEIVED = 'delivery received'
+export const RECEIVED = 'delivery received'
 
-/** Whether the metric has any refused webhook; reading the log on AWS takes longer. */
-const hasForgeries = async (context: Context) => {
-  const forged = { name: 'Deliveries', dimensions: { outcome: 'forged' }, stat: 'Sum' } as const
+/** Whether the log may have webhooks of the last day with this outcome: on AWS, reading it takes longer than the metric. */
+export const mayHave = async (context: Context, outcome: 'forged' | 'ignored'): Promise<boolean> => {
+  if (context.local) return hasLog(context)
+  const deliveries = { name: 'Deliveries', dimensions: { outcome }, stat: 'Sum' } as const
   const [counts = []] = await seriesOf(context)(
-    [{ namespace: METRICS_NAMESPACE, ...forged }],
+    [{ namespace: METRICS_NAMESPACE, ...deliveries }],
     lastIntervals(HOURS, 60),
   )
   return counts.some(count => count !== undefined && count > 0)
@@ -136,7 +137,7 @@ export const refusalsOf = async (
   context: Context,
   stored: readonly Date[],
 ): Promise<Refusals | undefined> => {
-  if (!hasLog(context) || (!context.local && !(await hasForgeries(context)))) return undefined
+  if (!(await mayHave(context, 'forged'))) return undefined
   const since = new Date(Date.now() - HOURS * 3_600_000)
   const mismatches = { since, messages: [RECEIVED], fields: { why: ['mismatch'] } }
   const refused = await newestOf(context, mismatches, MOST, ({ at, fields }) =>

@@ -17,6 +17,7 @@ import { activeAlarms } from './active.ts'
 import { type AlarmState, alarmsOf } from './alarms.ts'
 import { withBeginnings } from './beginnings.ts'
 import { failingOf, lastAnswered, newKeyOf } from './failing.ts'
+import { ignoredNotices } from './ignored.ts'
 import {
   FLOW_NAMES,
   flowFacts,
@@ -103,6 +104,7 @@ const status = async (context: Context): Promise<Report> => {
     signatures,
     feedFindings,
     removed,
+    ignored,
     unauthorized,
     expiring,
     accountant,
@@ -114,6 +116,7 @@ const status = async (context: Context): Promise<Report> => {
     signaturesOf(context),
     feedNotices(context, queues),
     removedNotices(context),
+    ignoredNotices(context),
     unauthorizedNotices(context),
     expiryNotices(context),
     accountantNotices(context),
@@ -123,6 +126,7 @@ const status = async (context: Context): Promise<Report> => {
     ...signatures.notices,
     ...feedFindings,
     ...removed,
+    ...ignored,
     ...unauthorized,
     ...expiring,
     ...accountant,

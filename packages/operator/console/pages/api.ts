@@ -38,6 +38,7 @@ export const OVERVIEW = reads(
   'answered',
   'imports',
   'signatures',
+  'ignored',
   'failing-feeds',
   'unauthorized',
   'expiring-keys',

@@ -78,11 +78,17 @@ const isUnauthorized = ({ check }: Finding) =>
 
 const isOfFile = ({ check }: Finding) => typeof check !== 'string' && check.code === 'stores-file'
 
-/** The errors of stores.yml, requests of stores that were refused because of their key, and keys that expire soon. */
+const isIgnored = ({ check }: Finding) =>
+  typeof check !== 'string' && (check.code === 'are-ignored' || check.code === 'were-ignored')
+
+/** The errors of stores.yml, webhooks ignored while stores.yml did not have their store, requests of stores that were refused because of their key, and keys that expire soon. */
 const ofStores = (
   { notices }: RouteData<'overview'>,
   { notices: expiring }: RouteData<'stores'>,
-): Finding[] => [...notices.filter(each => isOfFile(each) || isUnauthorized(each)), ...expiring]
+): Finding[] => [
+  ...notices.filter(each => isOfFile(each) || isIgnored(each) || isUnauthorized(each)),
+  ...expiring,
+]
 
 /** All notices about a store. The overview has only the expiring keys that are in use. */
 const ofStore = (

@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto'
+import { appendFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
+import { logFile } from '@order-relay/local/log.ts'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
 import { fetchJson } from '@order-relay/test-support/fetch-json.ts'
@@ -249,6 +252,13 @@ test('an order of a store that stores.yml no longer has says that its messages a
     expect(await page.getByText('sent to its queue').count()).toBe(0)
   })
   await visit(`feeds/${SELF}/left`, page => page.getByText(removed).waitFor())
+  // The functions of this stack do not read the changed file.
+  const received = { level: 'INFO', message: 'delivery received', timestamp: new Date().toISOString() }
+  const about = { outcome: 'ignored', why: 'foreign source', source_sha256: hash('sha256', SELF) }
+  await appendFile(logFile(local.stack().dataDir), `${JSON.stringify({ ...received, ...about })}\n`)
+  const ignored = `Webhooks of the store "${SELF}" are ignored: stores.yml does not have it`
+  for (const hash of ['overview', 'stores', 'setup'])
+    await visit(hash, page => page.locator('.finding', { hasText: ignored }).waitFor())
   await visit(
     `orders/${SELF}/left`,
     page => page.getByText('این فروشگاه دیگر در stores.yml نیست و پیام‌های آن تحویل داده نمی‌شوند.').waitFor(),
