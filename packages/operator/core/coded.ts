@@ -31,3 +31,9 @@ export const catalogue = <const Texts extends Readonly<Record<string, string>>>(
     return { code, values, text: `${texts[code]}`.replace(/\{(\w+)\}/g, (_, name) => wordsOf(values[name])) }
   }
 }
+
+/** The `relay` commands that a message names. */
+export const commandsIn = ({ values }: Pick<Coded<string>, 'values'>): string[] =>
+  Object.values(values).flatMap(value =>
+    typeof value === 'string' && value.startsWith('relay ') ? [value] : [],
+  )

@@ -188,7 +188,10 @@ export const MESSAGES = {
   'url-registered': 'the URL that the store registers',
   'check-path':
     'check the path of {url}; if it is correct, the store must answer 2xx even if it does not know the event or the order',
-  redirects: 'the relay does not follow redirects: change {url} to the address to which the store redirects',
+  redirects:
+    'the relay does not follow redirects: if the receiver is at the target of the redirect, change {url} to it; if the target is another page, such as a login page, make the store answer at the current address without a redirect',
+  'redirects-unknown':
+    'the relay does not follow redirects. See where this one leads: {command}. If the receiver is there, change {url} to it; if it is another page, such as a login page, make the store answer at the current address without a redirect',
   'redirects-to':
     'the store redirects to {location}, and the relay does not follow redirects: change {url} to this address',
   'redirects-elsewhere':

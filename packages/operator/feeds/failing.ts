@@ -1,13 +1,14 @@
 import { NO_SECRET } from '@order-relay/lib/feeds/secrets.ts'
 import { storeName } from '@order-relay/lib/platform/names.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
+import { commandsIn } from '../core/coded.ts'
 import type { Context } from '../core/context.ts'
 import { type Finding, messagesOf, say } from '../core/findings.ts'
 import { type LogLine, newestOf } from '../core/log.ts'
 import { note, problem, shellWord } from '../core/output.ts'
 import { attemptIn, ENDED_LINES, FAILED_LINES } from '../model/attempts.ts'
 import { storesWithSecret } from '../model/feed-secrets.ts'
-import { endpointRemedy, UNVERIFIED } from '../model/remedies.ts'
+import { endpointRemedy } from '../model/remedies.ts'
 
 /** How far back to search, in hours. */
 export const ERROR_HOURS = 24
@@ -212,21 +213,20 @@ export const unsignedFinding = ({ flags }: Pick<Context, 'flags'>, source: strin
 /** What to do about failing messages. The answer of a store that was not called is unknown. */
 const failingRemedy = (
   context: Pick<Context, 'flags'>,
-  store: Pick<Store, 'source' | 'feed'>,
+  store: Pick<Store, 'source' | 'feed' | 'exact'>,
   failing: FailingFeed,
 ) => {
   const { cause, status, code, message } = failing
   const command = `relay feeds list --source ${shellWord(store.source)}${context.flags}`
   if (cause === 'relay' || code === 'disabled') return say('see-messages', { command })
   const remedy = endpointRemedy(context, store, { status, code, message })
-  // It has a command of its own.
-  return status === UNVERIFIED ? remedy : say('remedy-and-messages', { remedy, command })
+  return commandsIn(remedy).length > 0 ? remedy : say('remedy-and-messages', { remedy, command })
 }
 
 /** The finding about failing messages in the queue of a store. */
 const failingFinding = (
   context: Pick<Context, 'flags'>,
-  store: Pick<Store, 'source' | 'feed'>,
+  store: Pick<Store, 'source' | 'feed' | 'exact'>,
   failing: FailingFeed,
   waiting: number,
 ): Finding => {
@@ -253,7 +253,7 @@ const failingFinding = (
 /** The findings about the failing messages of a store with messages in its queue. */
 export const failingFindings = (
   context: Pick<Context, 'flags'>,
-  store: Pick<Store, 'source' | 'feed'>,
+  store: Pick<Store, 'source' | 'feed' | 'exact'>,
   feeds: readonly FailingFeed[],
   waiting: number,
 ): Finding[] => feeds.map(each => failingFinding(context, store, each, waiting))

@@ -9,8 +9,11 @@ import { shellWord } from '../core/output.ts'
 /** The status of a store that refuses the signature of a message. */
 export const UNVERIFIED = 401
 
+/** A store with an HTTP feed. */
+type Endpoint = Pick<Store, 'source' | 'feed' | 'exact'>
+
 /** What to do about a store that refuses the signatures of its messages. */
-const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Pick<Store, 'source' | 'feed'>) => {
+const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Endpoint) => {
   const explain = 'relay explain-signature'
   return registersItself(store)
     ? say('verify-registered', { explain })
@@ -21,7 +24,15 @@ const verifyRemedy = ({ flags }: Pick<Context, 'flags'>, store: Pick<Store, 'sou
 export type TestMessage = { url: string; location: string | undefined }
 
 /** What to do about a redirect. Its target is known only from the `Location` of a test's response. */
-const redirectRemedy = (url: ReturnType<typeof say>, sent: TestMessage | undefined) => {
+const redirectRemedy = (
+  { flags }: Pick<Context, 'flags'>,
+  { source, exact }: Endpoint,
+  url: ReturnType<typeof say>,
+  sent: TestMessage | undefined,
+) => {
+  // An exact store receives no test event.
+  if (sent === undefined && !exact)
+    return say('redirects-unknown', { url, command: `relay stores test ${shellWord(source)}${flags}` })
   const to = sent?.location === undefined ? null : URL.parse(sent.location, sent.url)
   if (sent === undefined || to === null) return say('redirects', { url })
   // Redirects to https, to another host name, or to the same path with or without a trailing slash.
@@ -44,14 +55,14 @@ const silenceRemedy = (
 /** What to do about a store whose endpoint has not accepted a message. */
 export const endpointRemedy = (
   context: Pick<Context, 'flags'>,
-  store: Pick<Store, 'source' | 'feed'>,
+  store: Endpoint,
   error: Pick<FeedError, 'status' | 'code' | 'message'>,
   sent?: TestMessage,
 ) => {
   const url = say(registersItself(store) ? 'url-registered' : 'url-configured')
   const { status } = error
   if (status === undefined) return silenceRemedy(url, error)
-  if (status >= 300 && status <= 399) return redirectRemedy(url, sent)
+  if (status >= 300 && status <= 399) return redirectRemedy(context, store, url, sent)
   switch (status) {
     case UNVERIFIED:
       return verifyRemedy(context, store)

@@ -224,7 +224,10 @@ test.each([
 )
 
 test.each<[Partial<FailingFeed>, RegExp]>([
-  [{ status: 302 }, /^the relay does not follow redirects: .*; relay feeds list --source shop shows /],
+  [
+    { status: 302 },
+    /^the relay does not follow redirects\. See where .*: relay stores test shop\. If .*; if it is another page, such as a login page, /,
+  ],
   [{ status: 404 }, /^check the path of the URL in stores\.yml/],
   [{ status: 500, cause: 'orders', accepted: at(2) }, /^find the error in the output of the store/],
   [{ message: 'no complete response within 10000 ms' }, /^answer within 10 seconds/],

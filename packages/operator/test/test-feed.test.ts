@@ -101,7 +101,10 @@ test.each([
   [403, /refuses the request before it checks the signature: exempt the path of the receiver /],
   [404, /^check the path of the URL in stores\.yml; /],
   [405, /^check the path of the URL in stores\.yml; /],
-  [308, /^the relay does not follow redirects: change the URL in stores\.yml to /],
+  [
+    308,
+    /^the relay does not follow redirects: if the receiver is at the target .*, change the URL in stores\.yml to it; /,
+  ],
   [410, /^check the path of the URL in stores\.yml; /],
   [413, /limits the size of requests: raise the limit /],
   [503, /usually gives this answer while the store does not run, is overloaded or in maintenance: /],
@@ -136,7 +139,7 @@ test.each([
   [
     302,
     'http://',
-    /^the relay does not follow redirects: change the URL in stores\.yml to the address to which /,
+    /^the relay does not follow redirects: if the receiver is at the target .*, change the URL in stores\.yml to it; /,
   ],
 ])(
   'relay stores test has a remedy for the status %d with the Location "%s"',

@@ -65,6 +65,11 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
     t('New secret'),
     ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store]),
   ],
+  [
+    'stores test',
+    t('Send a test event'),
+    ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store]),
+  ],
   ['stores list', t('Stores'), () => linkTo(['stores'])],
   ['stores', t('Stores'), ({ store }) => linkTo(store === undefined ? ['stores'] : ['stores', store])],
   ['dead discard --done', t('Plan a deletion'), () => () => plan('dead', 'discard', { done: true })],

@@ -1,6 +1,6 @@
 import { translateMessage } from '@order-relay/web/messages.ts'
 import { Chip } from '@order-relay/web/pieces.tsx'
-import { textOf } from '../../core/coded.ts'
+import { commandsIn, textOf } from '../../core/coded.ts'
 import type { RouteData } from './api.ts'
 import { ForShell, InConsole } from './commands.tsx'
 import { t } from './persian.ts'
@@ -43,14 +43,12 @@ export const Remedy = ({ remedy }: { remedy: NonNullable<Finding['remedy']> }) =
   if (typeof remedy === 'string') return <InConsole command={remedy} />
   if (DEPLOYED.includes(remedy.code)) return <ForShell command="npx serverless deploy" />
   if (remedy.code === 'restart') return <ForShell command="npm start" />
-  const commands = Object.values(remedy.values).filter(
-    value => typeof value === 'string' && value.startsWith('relay '),
-  )
+  const commands = commandsIn(remedy)
   return (
     commands.length > 0 && (
       <p class="row">
         {commands.map(command => (
-          <InConsole key={String(command)} command={String(command)} />
+          <InConsole key={command} command={command} />
         ))}
       </p>
     )
