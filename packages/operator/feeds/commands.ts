@@ -87,6 +87,7 @@ const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
   unsent: 'not sent',
   dead: 'dead letter',
   'failing or dead': 'fails, or is a dead letter',
+  stopped: 'no longer delivered',
   deleted: 'deleted by an operator, not received',
   queued: 'queued',
   'not failed': 'queued or accepted: successes are not recorded',
@@ -94,7 +95,12 @@ const STATES: Readonly<Record<FeedMessageView['state'], string>> = {
 }
 
 /** The states of messages that the store has not accepted after an attempt. */
-const REFUSED: ReadonlySet<FeedMessageView['state']> = new Set(['failing', 'failing or dead', 'dead'])
+const REFUSED: ReadonlySet<FeedMessageView['state']> = new Set([
+  'failing',
+  'failing or dead',
+  'stopped',
+  'dead',
+])
 
 const stateText = (message: FeedMessageView) =>
   [

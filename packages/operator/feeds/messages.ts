@@ -22,12 +22,13 @@ import { deadOf, type ReadDead } from './dead.ts'
  * - `queued`: behind another message of the order, or about to be sent
  * - `unsent`: the store was not called, for the reason `code`
  * - `not failed`: it is queued or accepted
+ * - `stopped`: its last attempt failed, and the store was removed since
  * - `unrecorded`: it is no longer queued, and its outcome was not recorded
  */
 type MessageState =
   | { state: 'sent' | 'not failed' | 'unrecorded' }
   | { state: 'accepted'; last?: ShownAttempt }
-  | { state: 'failing' | 'unsent' | 'failing or dead' | 'deleted'; last: ShownAttempt }
+  | { state: 'failing' | 'unsent' | 'failing or dead' | 'stopped' | 'deleted'; last: ShownAttempt }
   | { state: 'dead'; since: string; last?: ShownAttempt }
   | { state: 'queued'; behind?: string }
 
@@ -74,6 +75,7 @@ const UNPLANNED: ReadonlySet<MessageState['state']> = new Set([
   'dead',
   'deleted',
   'failing or dead',
+  'stopped',
   'unrecorded',
 ])
 
@@ -130,6 +132,7 @@ export const messageViews = (
     if (isReplayed && hasExpired(age)) return departed(age, undefined)
     if (isReplayed) return { state: 'queued', ...(isBlocked && { behind: latest.delivery }) }
     if (last?.outcome === 'dead') return { state: 'dead', since: last.at, last }
+    if (feed === 'removed' && position === current && last !== undefined) return { state: 'stopped', last }
     if (hasLeft(position, age)) return departed(age, last)
     if (last !== undefined && mayBeHidden && isOverdue(last)) return { state: 'failing or dead', last }
     if (last !== undefined) return { state: last.outcome === 'failed' ? 'failing' : 'unsent', last }

@@ -30,6 +30,8 @@ const reasonOf = (message: FeedMessageView, now: number): string | undefined => 
     }
     case 'failing or dead':
       return `the last attempt failed at ${message.last.at}${error}; it may be a dead letter behind another one of the order`
+    case 'stopped':
+      return `the last attempt failed at ${message.last.at}${error}; stores.yml no longer has the store`
     case 'dead':
       return `it became a dead letter at ${message.since}${error}`
     case 'deleted':

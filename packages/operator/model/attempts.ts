@@ -175,9 +175,13 @@ export const listAttempts = async (
     messages: outcome === undefined ? Object.values(LOGGED).flat() : LOGGED[outcome],
     ...(source !== undefined && { fields: { source: [source] } }),
   }
+  const known = new Set(context.stores().map(store => store.source))
   const found = await newestOf(context, newest, limit, written => {
-    const attempt = attemptIn(context, written)
-    if (attempt === undefined) return undefined
+    const logged = attemptIn(context, written)
+    if (logged === undefined) return undefined
+    // No attempt follows once the store is removed.
+    const { next_at: _, ...made } = logged
+    const attempt = known.has(logged.source) ? logged : made
     const { external_id = '', delivery = '' } = attempt
     const isFound = [external_id, delivery].some(each => each.toLowerCase().startsWith(begin))
     return isFound &&

@@ -273,3 +273,14 @@ test.each([
   const texts = findings.map(({ check, found, remedy = '' }) => [check, found, remedy].map(textOf).join(': '))
   expect(texts).toEqual(text === undefined ? [] : [expect.stringMatching(text)])
 })
+
+test('no further attempt is planned for a message to a removed store', async () => {
+  const retried = { level: 'WARN', message: 'feed message retried', seconds: 60, ms: 1, status: 503 }
+  const timestamp = new Date(Date.now() - 1000).toISOString()
+  const context = relayWith(['shop', 'removed'].map(source => ({ ...retried, timestamp, source })))
+  const { attempts } = await listAttempts(context, { since: new Date(Date.now() - 3_600_000), limit: 10 })
+  expect(attempts.map(each => [each.source, 'next_at' in each]).toSorted()).toEqual([
+    ['removed', false],
+    ['shop', true],
+  ])
+})

@@ -83,11 +83,11 @@ test('a message to an SQS feed is shown as sent unless it is a dead letter', () 
   expect(statesOf(published(2), [], { feed: 'sqs', dead: ['1'] })).toEqual(['dead', 'sent'])
 })
 
-test('a message to a removed store is shown as accepted if an attempt shows it, and otherwise as unrecorded', () => {
+test('a message to a removed store is shown with its last attempt, of which none follows, and otherwise as unrecorded', () => {
   const attempts = [attempt('2', 'failed'), attempt('1', 'accepted')]
   const removed = { feed: 'removed', queued: 0, recorded: 'failures' } as const
   const now = new Date(NOW).toISOString()
-  expect(statesOf(published(3, now), attempts, removed)).toEqual(['accepted', 'unrecorded', 'unrecorded'])
+  expect(statesOf(published(3, now), attempts, removed)).toEqual(['accepted', 'stopped', 'unrecorded'])
 })
 
 test('a message whose dead letter was deleted neither fails nor blocks others', () => {

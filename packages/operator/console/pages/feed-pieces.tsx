@@ -43,6 +43,7 @@ const STATES: Readonly<Record<FeedMessage['state'], readonly [name: string, tone
   unsent: [t('not sent'), 'wait'],
   dead: [t('dead letter'), 'bad'],
   'failing or dead': [t('fails, or is a dead letter'), 'bad'],
+  stopped: [t('no longer delivered'), 'bad'],
   deleted: [t('deleted by an operator, not received'), 'undone'],
   queued: [t('queued'), 'open'],
   'not failed': [t('queued or accepted'), 'open'],

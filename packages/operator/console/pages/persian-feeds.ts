@@ -3,6 +3,7 @@ export const FEEDS = {
   accepted: 'پذیرفته شد',
   'not sent': 'ارسال نشد',
   'dead letter': 'پیام ناموفق',
+  'no longer delivered': 'دیگر تحویل داده نمی‌شود',
   'deleted by an operator, not received': 'به دست اپراتور حذف شد و دریافت نشد',
   'An operator replayed its dead letter {when}.': 'اپراتور {when} پیام ناموفق را دوباره پردازش کرد.',
   'sent to its queue': 'به صف فروشگاه رفت',
