@@ -168,6 +168,8 @@ export const MESSAGES = {
     '{since}, last at {time}: {reason}; the store accepts messages of other orders, the last one at {until}; waiting: {messages}; {attempt}',
   'next-attempt': 'next attempt at {time}',
   'attempt-due': 'the next attempt is due',
+  'retry-waiting':
+    'the store has accepted messages since the last of these failures; retry those that wait: {command}',
   'see-messages': '{command} shows them and their attempts',
   'remedy-and-messages': '{remedy}; {command} shows the messages and their attempts',
   'feed-answered': 'the store "{source}" answered {status} at {time}',

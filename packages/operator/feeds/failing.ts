@@ -216,7 +216,9 @@ const failingRemedy = (
   store: Pick<Store, 'source' | 'feed' | 'exact'>,
   failing: FailingFeed,
 ) => {
-  const { cause, status, code, message } = failing
+  const { cause, at, accepted, status, code, message } = failing
+  if (cause === 'orders' && accepted !== undefined && accepted > at)
+    return say('retry-waiting', { command: `relay feeds retry ${shellWord(store.source)}${context.flags}` })
   const command = `relay feeds list --source ${shellWord(store.source)}${context.flags}`
   if (cause === 'relay' || code === 'disabled') return say('see-messages', { command })
   const remedy = endpointRemedy(context, store, { status, code, message })

@@ -230,6 +230,7 @@ test.each<[Partial<FailingFeed>, RegExp]>([
   ],
   [{ status: 404 }, /^check the path of the URL in stores\.yml/],
   [{ status: 500, cause: 'orders', accepted: at(2) }, /^find the error in the output of the store/],
+  [{ status: 500, cause: 'orders', accepted: at(4) }, /retry those that wait: relay feeds retry shop$/],
   [{ message: 'no complete response within 10000 ms' }, /^answer within 10 seconds/],
   [{ code: 'ECONNREFUSED' }, /^check that the store is running/],
   [{ code: 'ENOTFOUND' }, /^check the host name of the URL in stores\.yml/],

@@ -3,6 +3,7 @@ import { useResources } from '@order-relay/web/resources.ts'
 import { linkTo } from '@order-relay/web/route.ts'
 import type { RouteData } from './api.ts'
 import { auditHours } from './audit.tsx'
+import { retryStore } from './feed-pieces.tsx'
 import { t } from './persian.ts'
 import { plan } from './plans.tsx'
 import {
@@ -85,6 +86,11 @@ const INSTEAD: readonly (readonly [command: string, label: Label, (options: Opti
     ({ since = '24h' }) =>
       () =>
         auditHours(hoursOf(since)),
+  ],
+  [
+    'feeds retry',
+    t('Retry all now'),
+    ({ store }) => (store === undefined ? linkTo(['stores']) : () => () => retryStore(store)),
   ],
   ['feeds list', t('Messages'), ({ source }) => linkTo(['feeds'], { source, since: '24h' })],
   [

@@ -145,6 +145,13 @@ const retry = ({ source, external_id }: Key) =>
       )
   }, t('The message is being sent to the store.'))
 
+/** Retries the waiting messages of a store, whose page shows the progress. */
+export const retryStore = (source: string) =>
+  attempt(async () => {
+    await act('feeds/retry-store', { source })
+    location.hash = linkTo(['stores', source])
+  })
+
 /**
  * Retries the failing message of an order or, if none fails, plans the replay of its dead letters. Not shown for disabled feeds,
  * which are not called.

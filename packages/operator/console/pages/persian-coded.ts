@@ -216,6 +216,8 @@ export const PERSIAN: Readonly<
     '{since}، آخرین بار {time}: {reason}؛ فروشگاه پیام‌های سفارش‌های دیگر را می‌پذیرد، آخرین بار {until}؛ در انتظار: {messages}؛ {attempt}',
   'next-attempt': 'تلاش بعدی: {time}',
   'attempt-due': 'زمان تلاش بعدی رسیده است',
+  'retry-waiting':
+    'فروشگاه پس از آخرین مورد ناموفق پیام‌های دیگری را پذیرفته است؛ پیام‌های منتظر را دوباره بفرستید: {command}',
   'see-messages': '{command} پیام‌ها و تلاش‌ها را نشان می‌دهد',
   'remedy-and-messages': '{remedy}؛ {command} پیام‌ها و تلاش‌ها را نشان می‌دهد',
   'feed-unanswered': 'فروشگاه «{source}» در {time} پاسخ نداد',

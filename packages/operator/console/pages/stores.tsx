@@ -21,7 +21,7 @@ import { PageHead, page } from '@order-relay/web/shell.tsx'
 import { useSignal } from '@preact/signals'
 import { act, OVERVIEW, type RouteData, reads } from './api.ts'
 import { Conformance } from './conformance.tsx'
-import { FEED_CHANGES } from './feed-pieces.tsx'
+import { FEED_CHANGES, retryStore } from './feed-pieces.tsx'
 import { type Finding, Findings, Remedy } from './findings.tsx'
 import { t } from './persian.ts'
 import { Job, Message, ROW_OF_STORE, ShownOnce } from './pieces.tsx'
@@ -206,7 +206,7 @@ const Details = ({ shop, woo, retry, age, ...store }: DetailsProps) => {
             {feed.kind !== 'sqs' && !exact && <Button onClick={sendTest}>{t('Send a test event')}</Button>}
             {feed.kind === 'http' && <Button onClick={createSecret}>{t('New secret')}</Button>}
             {feed.kind !== 'sqs' && waiting > 0 && (
-              <Button onClick={() => act('feeds/retry-store', { source })}>{t('Retry all now')}</Button>
+              <Button onClick={() => retryStore(source)}>{t('Retry all now')}</Button>
             )}
             <Button onClick={() => askResend(source)}>{t('Resend orders')}</Button>
           </span>

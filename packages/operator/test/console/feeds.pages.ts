@@ -83,9 +83,17 @@ test('shows the messages that a store received, and retries one message or all o
     await page.getByRole('cell', { name: '503' }).waitFor()
     await page.getByRole('columnheader', { name: 'Next planned' }).waitFor()
   })
+  // The store has accepted the message of another order since.
+  await visit('overview', page =>
+    page
+      .locator('.finding', { hasText: 'retry those that wait' })
+      .getByRole('button', { name: 'Retry all now' })
+      .waitFor(),
+  )
   await visit(`stores/${SELF}`, async page => {
     const retried = async (outcomes: string) => {
-      await page.getByRole('button', { name: 'Retry all now' }).click()
+      const feed = page.locator('[aria-labelledby=feed]')
+      await feed.getByRole('button', { name: 'Retry all now' }).click()
       await page.getByText(`Orders whose first waiting message was retried: 2. ${outcomes}`).waitFor()
     }
     status = 503
