@@ -63,7 +63,7 @@ export type Difference = OrderKey & {
   remedy: Remedy
 }
 
-const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
+const entriesOf = ({ logged, recorded, orders, since, until }: Evidence): Entry[] => {
   const entries = new Map<string, Entry>()
   for (const [id, { source, external_id, status, received_at }] of recorded) {
     // The table has whole seconds: at the end of the period, the log is authoritative.
@@ -75,6 +75,12 @@ const entriesOf = ({ logged, recorded, until }: Evidence): Entry[] => {
   }
   for (const [id, { source, external_id, kind }] of logged?.accepted ?? [])
     entries.set(id, { id, source, external_id, kind })
+  // The API's log does not have the withdrawals of operators.
+  for (const { key, announced } of orders.values()) {
+    for (const { id, accepted_at } of announced?.withdrawals ?? [])
+      if (accepted_at >= Number(since) && accepted_at <= Number(until))
+        entries.set(id, { id, ...key, kind: 'withdrawal' })
+  }
   return [...entries.values()]
 }
 

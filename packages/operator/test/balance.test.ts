@@ -116,6 +116,19 @@ test('an event is applied, dead, quarantined or waiting', () => {
   expect(differences).toEqual([])
 })
 
+test('a withdrawal that an operator made behind a waiting event waits as well', () => {
+  const withdrawal = { id: 'w', of: 'create' as const, accepted_at: Number(NOON) }
+  const earlier = { id: 'e', of: 'payment' as const, accepted_at: Number(SINCE) - 1 }
+  const waits = { ...compared('waits', {}), announced: { withdrawals: [withdrawal, earlier] } }
+  const { queue, requests, differences } = balanceOf([{ ...accepted('a', 'create'), ...key('waits') }], {
+    waiting: 2,
+    orders: ordersOf(waits),
+  })
+  expect(queue).toMatchObject({ entered: 2, waiting: 2, unaccounted: 0 })
+  expect(requests).toEqual({ accepted: 2, states: { waiting: 2 } })
+  expect(differences).toEqual([])
+})
+
 test('an event that waits in the queue is not applied, although its order holds its request or its status', () => {
   const open = (id: string) => {
     const about = { id, body: '{}', accepted_at: 0, others: [], withdrawals: [] }
