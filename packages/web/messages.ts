@@ -77,6 +77,12 @@ const phraseIn = (text: string, mode: Mode, match: 'shortest' | 'longest') => {
   return undefined
 }
 
+/** A sentence whose full stop belongs to none of its values. */
+const sentenceIn = (text: string) => {
+  const sentence = text.endsWith('.') ? textIn(text.slice(0, -1), 'strict') : undefined
+  return sentence === undefined ? undefined : `${sentence}.`
+}
+
 /** Longer texts were written by people, and searching them for phrases is slow. */
 const LONGEST = 1000
 
@@ -86,6 +92,7 @@ const search = (text: string, mode: Mode) =>
   // commas are split after that, since such a list may be one value.
   listIn(text, mode, '. ') ??
   listIn(text, mode, '; ', '؛ ') ??
+  sentenceIn(text) ??
   phraseIn(text, mode, 'shortest') ??
   listIn(text, mode, ', ', '، ') ??
   // A text that someone typed may contain the words that follow it in the phrase.

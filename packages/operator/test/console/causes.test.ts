@@ -201,6 +201,10 @@ test('a remedy behind a value is translated', () => {
   expect(translate(found)).toMatch(/"api"\u2069، \u2068"demo-shop"\u2069؛ /)
 })
 
+test('the full stop after the last number of a message is not part of the number', () => {
+  expect(translate('Failing events released: 12. No longer waiting: 0.')).toMatch(/: ۱۲\. .*: ۰\.$/)
+})
+
 test('a time in a sentence is localized, and one in a command is not', () => {
   const time = '2026-11-26T12:10:59.000Z'
   const command = `relay stores resend shop --since ${time} --after 10 --local`
