@@ -8,6 +8,8 @@ export type Coded<Code extends string = string> = {
 }
 
 const wordsOf = (value: Value<string> | undefined): string => {
+  // As the console groups the digits of other numbers.
+  if (typeof value === 'number') return value.toLocaleString('en')
   if (typeof value !== 'object') return String(value)
   return 'foreign' in value ? value.foreign : value.text
 }
