@@ -103,8 +103,7 @@ export const setupRoutes = (context: Context, live: Live, audits: Audits) => {
       const all = Object.keys(CHECKS).length
       let done = 0
       yield { done, all, findings: [] }
-      const ended = jobs.of(WEBHOOK)?.end?.at
-      for await (const findings of diagnose(context, undefined, audits.covered(), ended))
+      for await (const findings of diagnose(context, undefined, audits.covered(), jobs.of(WEBHOOK)))
         yield { done: ++done, all, findings }
     }),
     get('service', {}, async () => {

@@ -93,6 +93,8 @@ export const MESSAGES = {
   'secrets-stored': '{count} webhook secrets are stored',
   'secret-replaced':
     'the newest was stored at {time}; the command that stored it deletes the old one, if it is still running',
+  'secret-replacing':
+    'the newest was stored at {time}; wait until the running change of the registration ends',
   'old-secret-used': 'webhooks signed with the old one may still arrive until {time}',
   'old-secret-unused': 'the old one is no longer needed',
   'older-in-use': 'the secret last known to be in use is {id}, as of {time}, not the newest, {newest}',

@@ -25,11 +25,14 @@ import { shops } from './shops.ts'
 import { stores } from './stores.ts'
 import { windowFindings } from './windows.ts'
 
+/** Without an end, it is running. */
+type Change = { end?: { at: Date } }
+
 /**
  * @param audited the period of an audit that has shown that no order lags
- * @param ended when the console's last change of the registration ended
+ * @param change the console's last change of the registration
  */
-type Check = (context: Context, webhookUrl: string, audited?: Period, ended?: Date) => Promise<Finding[]>
+type Check = (context: Context, webhookUrl: string, audited?: Period, change?: Change) => Promise<Finding[]>
 
 const redrive = v.pipe(
   v.string(),
@@ -102,7 +105,7 @@ const clocks = async (context: Context, webhookUrl: string, relay: number | unde
   return ok(say('clocks-agree'), found)
 }
 
-const webhook: Check = async (context, url, audited, ended) => {
+const webhook: Check = async (context, url, audited, change) => {
   const { ofUrl, others } = await registrationsOf(context, url)
   const newest = ofUrl.at(-1)
   if (newest === undefined) {
@@ -137,9 +140,14 @@ const webhook: Check = async (context, url, audited, ended) => {
       until > new Date() ? say('old-secret-used', { time: until.toISOString() }) : say('old-secret-unused')
     const remedy = say('retire-secret', { command: `relay rotate${context.flags}` })
     const replaced = say('secret-replaced', { time: since.toISOString() })
+    const ended = change?.end?.at
     const isReplacing = isFresh && !(ended !== undefined && ended > since)
     const kept = await keptSecrets(context, ofUrl, registerAgainCommandFor(context, url))
-    findings.push(note(check, kept?.found ?? (isReplacing ? replaced : found), kept?.remedy ?? remedy))
+    findings.push(
+      change !== undefined && ended === undefined
+        ? note(check, say('secret-replacing', { time: since.toISOString() }))
+        : note(check, kept?.found ?? (isReplacing ? replaced : found), kept?.remedy ?? remedy),
+    )
   }
   if (others.length > 0) {
     const found = say('other-secrets', { url, others: others.join(', ') })
@@ -228,13 +236,13 @@ export async function* diagnose(
   context: Context,
   given?: string,
   audited?: Period,
-  ended?: Date,
+  change?: Change,
 ): AsyncGenerator<Finding[]> {
   const url = await webhookUrlOf(context, given)
   // Fails once if there is no relay at all, instead of in every check.
   await context.queueUrl(QUEUES.orders)
   for (const [topic, check] of Object.entries(CHECKS)) {
-    yield await check(context, url, audited, ended).catch(error => [
+    yield await check(context, url, audited, change).catch(error => [
       problem(say('not-checked', { topic }), explain(error, context).message, say('fix-and-repeat')),
     ])
   }

@@ -1,4 +1,5 @@
 import { keyOf } from '@order-relay/lib/orders/stored.ts'
+import { registersItself } from '@order-relay/lib/platform/http-stores.ts'
 import { storeName, UNSETTLED_INDEX } from '@order-relay/lib/platform/names.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
 import { isCovered, type Period, repairsSince } from '../audit/repairs.ts'
@@ -8,7 +9,8 @@ import { hasLog } from '../core/local-log.ts'
 import { note, problem } from '../core/output.ts'
 import { type Queues, totalOf } from '../core/queue.ts'
 import { type DeadOfStore, deadFinding, deadOfHttp, type ReadDead, unconsumedFinding } from '../feeds/dead.ts'
-import { failingFeeds, failingFindings } from '../feeds/failing.ts'
+import { failingFeeds, failingFindings, unsignedFinding } from '../feeds/failing.ts'
+import { storesWithSecret } from '../model/feed-secrets.ts'
 import { indexItems, readOrders } from '../model/read.ts'
 import { waitsForAccountant } from '../orders/why-waiting.ts'
 import { registerCommandFor, registrationsOf, webhookUrlOf } from '../registration.ts'
@@ -67,8 +69,8 @@ export const deadNotices = (
 }
 
 /**
- * The stores with dead letters, and those with HTTP feeds whose messages wait because the feed fails or the store has
- * registered no URL.
+ * The stores with dead letters, those with HTTP feeds whose messages wait because the feed fails or the store has registered
+ * no URL, and those without a signing secret.
  *
  * @param read reads the dead letters, for example from a shared reading
  */
@@ -83,6 +85,11 @@ export const feedNotices = async (
   const deliveries = new Set([...dead.values()].flatMap(each => each.deliveries))
   const failing =
     context.stores().some(isWaiting) && hasLog(context) ? await failingFeeds(context, deliveries) : undefined
+  const isSigned = (store: Store) => store.feed !== 'sqs' && !registersItself(store)
+  // Without the right to read secrets, only the attempts show that a store has none.
+  const secrets = context.stores().some(isSigned)
+    ? await storesWithSecret(context).catch(() => undefined)
+    : undefined
   const findings = context.stores().map(async store => {
     const { source } = store
     const letters = dead.get(source)
@@ -91,6 +98,8 @@ export const feedNotices = async (
       ...(letters === undefined ? [] : deadFinding(context, source, letters)),
       ...(unconsumed > 0 ? [unconsumedFinding(context, source, unconsumed)] : []),
     ]
+    if (isSigned(store) && secrets?.has(storeName(source)) === false)
+      return [...found, unsignedFinding(context, source)]
     if (!isWaiting(store)) return found
     const waiting = totalOf(depths.get(source)?.depth)
     const unregistered = await unregisteredFeed(context, store, waiting)

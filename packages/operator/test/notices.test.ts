@@ -94,6 +94,20 @@ test('messages that wait for a store without a registered URL are a problem', as
   ])
 })
 
+test('a store with a URL in stores.yml but without a signing secret is a problem, also if no message waits', async () => {
+  const context = (secrets: readonly string[]) =>
+    ({
+      flags,
+      stores: () => [{ source: 'my-shop', feed: { http: 'https://shop.example' } }],
+      parameters: { below: async () => secrets.map(name => ({ name })) },
+    }) as unknown as Context
+  const queues = { feeds: [{ source: 'my-shop', depth: none }] } as unknown as Queues
+  expect((await feedNotices(context([]), queues)).map(findingText)).toEqual([
+    '!!    the feed of "my-shop": it has no signing secret\n      → relay stores secret my-shop --local',
+  ])
+  expect(await feedNotices(context(['my-shop']), queues)).toEqual([])
+})
+
 test('dead letters that the consumer of an SQS feed left are a problem', async () => {
   const context = { flags, stores: () => [{ source: 'my shop', feed: 'sqs' }] } as unknown as Context
   const feeds = [{ source: 'my shop', depth: none, dead: { waiting: 2, inFlight: 0 } }]
@@ -159,6 +173,7 @@ test('the number of orders with dead letters is a minimum if not all dead letter
     deadNotices({ flags }, { dead, unnamed: 0, more_dead }).map(findingText)
   expect(said(0, false)).toEqual([])
   expect(said(1, false)).toEqual([expect.stringMatching(/^!! +1 order has dead letters: /)])
+  expect(said(1035, false)).toEqual([expect.stringContaining('1,035')])
   expect(said(2, true)).toEqual([expect.stringContaining('orders with dead letters: at least 2: ')])
 })
 

@@ -68,6 +68,8 @@ export const setupPageTests = (open: Open) => {
       await fill('Announce', '0')
       await submit('Rotate')
       await page.getByRole('progressbar', { name: /^Accepting both secrets/ }).waitFor(LOOKUP)
+      await click('button', 'Check again')
+      await page.getByText(/wait until the running change of the registration ends/).waitFor()
       await click('button', 'Stop')
       await page
         .getByText(
