@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { sourceHash } from '@order-relay/lib/webhook/receive.ts'
 import { removedQueues } from '@order-relay/local/kept-stores.ts'
 import * as v from 'valibot'
 import { type Period, repairsSince } from '../audit/repairs.ts'
@@ -10,7 +10,7 @@ import { storeKeysOf } from '../stores/credentials.ts'
 import { coversGap, gapRemedy } from '../webhook-gaps.ts'
 import { HOURS, MOST, mayHave, RECEIVED } from './refusals.ts'
 
-const ignoredLine = v.object({ why: v.literal('foreign source'), source_sha256: v.string() })
+const ignoredLine = v.object({ why: v.literal('foreign source'), source_hash: v.string() })
 
 /** The ignored webhooks of the last day, newest first. */
 const ignoredOf = async (context: Context) => {
@@ -18,11 +18,9 @@ const ignoredOf = async (context: Context) => {
   const since = new Date(Date.now() - HOURS * 3_600_000)
   const fields = { why: ['foreign source'], outcome: ['ignored'] }
   return newestOf(context, { since, messages: [RECEIVED], fields }, MOST, ({ at, fields }) =>
-    v.is(ignoredLine, fields) ? { at, digest: fields.source_sha256 } : undefined,
+    v.is(ignoredLine, fields) ? { at, digest: fields.source_hash } : undefined,
   )
 }
-
-const digestOf = (source: string) => hash('sha256', source)
 
 /** The names of stores that have a key or, in the local stack, had a queue. A removed store has left one of them behind. */
 const knownNames = async (context: Context): Promise<string[]> => {
@@ -31,9 +29,9 @@ const knownNames = async (context: Context): Promise<string[]> => {
   return [...queues.map(({ source }) => source), ...keys.map(({ store }) => store)]
 }
 
-/** Whether a source has this name: itself, or `storeName`, which ends with the beginning of the hash. */
+/** Whether a source with this hash has this name: itself, or `storeName`, which ends with more digits of the hash. */
 const isNamed = (name: string, digest: string) =>
-  digestOf(name) === digest || name.endsWith(`-${digest.slice(0, 10)}`)
+  sourceHash(name) === digest || name.split('-').at(-1)?.startsWith(digest)
 
 /**
  * Reports the webhooks that were ignored because stores.yml did not have their store: until the store is restored, and then until
@@ -53,7 +51,7 @@ export const ignoredNotices = async (context: Context, audited?: Period): Promis
     const [since, until, count] = [from.toISOString(), to.toISOString(), of.length]
     const found =
       count === 1 ? say('ignored-one', { until }) : say('ignored-between', { count, since, until })
-    const restored = context.stores().find(({ source }) => digestOf(source) === digest)
+    const restored = context.stores().find(({ source }) => sourceHash(source) === digest)
     if (restored !== undefined) {
       if (audits.some(audit => coversGap({ from, to }, audit))) return []
       return [note(say('were-ignored', { source: restored.source }), found, gapRemedy(context))]

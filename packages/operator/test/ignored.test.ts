@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto'
 import { appendFile } from 'node:fs/promises'
 import { expect, test } from '@jest/globals'
 import { storeKeyParameter } from '@order-relay/lib/api/keys.ts'
 import type { Store } from '@order-relay/lib/platform/stores.ts'
+import { sourceHash } from '@order-relay/lib/webhook/receive.ts'
 import { logFile } from '@order-relay/local/log.ts'
 import { relayForTests } from '@order-relay/test-support/relay.ts'
 import { recordRepair } from '../audit/repairs.ts'
@@ -15,7 +15,7 @@ const DAY_MINUTES = 24 * 60
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 const ignored = (minutes: number, source: string) => {
-  const about = { outcome: 'ignored', why: 'foreign source', source_sha256: hash('sha256', source) }
+  const about = { outcome: 'ignored', why: 'foreign source', source_hash: sourceHash(source) }
   const timestamp = minutesAgo(minutes).toISOString()
   return `${JSON.stringify({ level: 'INFO', message: 'delivery received', timestamp, ...about })}\n`
 }

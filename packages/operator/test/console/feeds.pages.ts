@@ -1,8 +1,8 @@
-import { hash } from 'node:crypto'
 import { appendFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { messageGroupOf } from '@order-relay/lib/platform/fifo.ts'
 import { QUEUES } from '@order-relay/lib/platform/names.ts'
+import { sourceHash } from '@order-relay/lib/webhook/receive.ts'
 import { logFile } from '@order-relay/local/log.ts'
 import { violationsOf } from '@order-relay/test-support/axe.ts'
 import { withBrowser } from '@order-relay/test-support/browser.ts'
@@ -264,7 +264,7 @@ test('an order of a store that stores.yml no longer has says that its messages a
   await visit(`feeds/${SELF}/left`, page => page.getByText(removed).waitFor())
   // The functions of this stack do not read the changed file.
   const received = { level: 'INFO', message: 'delivery received', timestamp: new Date().toISOString() }
-  const about = { outcome: 'ignored', why: 'foreign source', source_sha256: hash('sha256', SELF) }
+  const about = { outcome: 'ignored', why: 'foreign source', source_hash: sourceHash(SELF) }
   await appendFile(logFile(local.stack().dataDir), `${JSON.stringify({ ...received, ...about })}\n`)
   const ignored = `Webhooks of the store "${SELF}" are ignored: stores.yml does not have it`
   for (const hash of ['overview', 'stores', 'setup'])
