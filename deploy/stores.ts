@@ -38,7 +38,7 @@ const pathOf = ({ path }: Issue) => path?.map(({ key }) => key) ?? []
 
 /**
  * A mistake is one problem: the message about an unknown key names the required ones that are missing beside it, since it is
- * usually a misspelled one. In a list instead of a mapping, the positions are no keys.
+ * usually a misspelled one. In a list instead of a mapping, the positions are not keys.
  */
 const problemsIn = (issues: readonly Issue[]) => {
   const mappingOf = (issue: Issue) => JSON.stringify(pathOf(issue).slice(0, -1))

@@ -17,7 +17,7 @@ describe.each([
   ['a failed message', failureDelay],
   ['a message without a registered URL', registrationDelay],
 ])('%s', (_name, delayAfter) => {
-  test('is not postponed by a manual retry, which is at least five seconds from the planned ones', () => {
+  test('is not postponed by a manual retry, and is at least five seconds away from it', () => {
     fc.assert(
       fc.property(fc.nat(DAYS_13), fraction, fraction, (age, share, part) => {
         const planned = age + delayAfter(age, share)

@@ -83,7 +83,7 @@ test('a message to an SQS feed is shown as sent unless it is a dead letter', () 
   expect(statesOf(published(2), [], { feed: 'sqs', dead: ['1'] })).toEqual(['dead', 'sent'])
 })
 
-test('a message to a removed store is shown with its last attempt, of which none follows, and otherwise as unrecorded', () => {
+test('a message to a removed store is shown with its last attempt, or as unrecorded if there was none', () => {
   const attempts = [attempt('2', 'failed'), attempt('1', 'accepted')]
   const removed = { feed: 'removed', queued: 0, recorded: 'failures' } as const
   const now = new Date(NOW).toISOString()

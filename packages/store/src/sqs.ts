@@ -38,7 +38,7 @@ export type ConsumeOptions<Transaction> = Handling<Transaction> & {
   visibilityTimeout?: number
 }
 
-/** A failed receive. By default, only its message is printed: those of the client fill a page, once a second. */
+/** A failed receive. By default, only its message is printed, since the client's errors fill a page every second. */
 class ReceiveError extends Error {}
 
 /** The longest delay of a message whose handler keeps failing, in seconds. */
