@@ -18,6 +18,7 @@ const isEnough = runs >= 3000
 const BY_STATE = new Set([
   ...[
     'reviewOrder',
+    'retryOrder',
     'correctOrder',
     'payOrder',
     'reversePayment',
