@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { startSandbox } from 'order-relay-sandbox'
+import { fetchJson } from '../../test/support/fetch-json.ts'
 import { useFolder } from '../../test/support/folder.ts'
 import { testRelay, testSandbox } from '../../test/support/openapi/servers.ts'
 import { projectWithPersianStore, SELF } from '../../test/support/project.ts'
@@ -18,7 +19,6 @@ const isEnough = runs >= 3000
 const BY_STATE = new Set([
   ...[
     'reviewOrder',
-    'retryOrder',
     'correctOrder',
     'payOrder',
     'reversePayment',
@@ -38,6 +38,13 @@ useLocalStack({ project: () => projectWithPersianStore(folder('project')) })
 test(
   'the responses of the sandbox match its document',
   async () => {
+    // Otherwise a seed decides whether the retries find an order in review. No random stock covers these.
+    const items = [{ sku: 'SKU-3', quantity: 1e9, unit_price: 1000 }]
+    for (const external_id of '123x') {
+      const body = { external_id, items }
+      const url = `${sandbox.url}/api/v1/orders/`
+      expect((await fetchJson(url, { method: 'POST', body, key: 'sandbox-key' })).status).toBe(201)
+    }
     const { mismatches, unsuccessful } = await testSandbox(sandbox.url, { runs: 3 * runs, seed })
     expect({ seed, mismatches }).toEqual({ seed, mismatches: [] })
     if (isEnough)
