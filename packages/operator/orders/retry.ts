@@ -8,6 +8,7 @@ import { assertFound, type Context, unknownOrder } from '../core/context.ts'
 import { usageError } from '../core/errors.ts'
 import { lines, type Report } from '../core/output.ts'
 import { progress } from '../core/terminal.ts'
+import { OUTCOME_SECONDS } from '../feeds/retry.ts'
 import {
   asRetried,
   attemptsLeft,
@@ -90,9 +91,6 @@ export const waitingByCause = async (context: Context, deadLetters: DeadLetters)
     ),
   }
 }
-
-/** Maximum wait for the outcome of a retry, in seconds: a call's timeout and the queue's latency. */
-export const OUTCOME_SECONDS = 15
 
 /** Maximum number of releases of the first event. */
 const RELEASES = 3
